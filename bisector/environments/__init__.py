@@ -1,0 +1,1 @@
+"""How a candidate becomes something that can be run."""

@@ -1,0 +1,1 @@
+"""What is pinned, what fits, what has moved."""

@@ -1,0 +1,1 @@
+"""Where pins are written."""
