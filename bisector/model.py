@@ -13,7 +13,7 @@ from pins.model import PinKind
 class Outcome(StrEnum):
     """What one run, or one probe, says about its candidate."""
 
-    PASS = "PASS"
+    PASS = "PASS"  # noqa: S105
     FAIL = "FAIL"
     """Failed in the way that is sought."""
     OTHER = "OTHER"

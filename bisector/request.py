@@ -1,0 +1,126 @@
+"""What a person asks of a run: every option of `bisector run`, checked as far as it can be without looking outside."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from bisector.model import SmokeScript
+
+
+@dataclass(frozen=True)
+class PinRange:
+    """`--pin NAME=GOOD..BAD`: one axis by its ends."""
+
+    pin: str
+    good: str
+    bad: str
+
+
+@dataclass(frozen=True)
+class IndexRequest:
+    """Package indexes named on the command line; empty means: as pip or uv is configured.
+
+    Attributes:
+        index_url: replaces the configured index (`--index-url`).
+        extra_index_urls: looked at as well (`--extra-index-url`).
+    """
+
+    index_url: str = ""
+    extra_index_urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RequirementsRequest:
+    """What every candidate is installed with, besides its pins (`venv`).
+
+    Attributes:
+        requirements: PEP 508 strings (`--with`).
+        requirement_files, constraint_files: absolute paths.
+        build_constraints: PEP 508 strings for isolated build environments (`--build-constraint`).
+        python: a version ("3.12") or the path of an interpreter; "" is the one that runs this program.
+        build_isolation: whether source distributions are built in an environment of their own.
+    """
+
+    requirements: tuple[str, ...] = ()
+    requirement_files: tuple[Path, ...] = ()
+    constraint_files: tuple[Path, ...] = ()
+    build_constraints: tuple[str, ...] = ()
+    python: str = ""
+    build_isolation: bool = True
+
+
+@dataclass(frozen=True)
+class DockerRequest:
+    """How images are built and run (`docker`).
+
+    Attributes:
+        dockerfile: absolute path, or None where the environment is another.
+        context: the build context; None is the directory of the Dockerfile.
+        target: the stage to build, "" for the last.
+        build_args: (ARG, template): `{NAME}` in a template is replaced by that pin's value. A pin without a template
+            goes to the ARG that carries it.
+        docker_args: further arguments of `docker run`, as typed, one by one (`--docker-arg`).
+        mounts: SRC:DST[:ro] as typed.
+        gpu: "", "rocm" or "nvidia".
+        models: a directory mounted read-only, with model hubs set offline.
+        secrets, ssh: handed to BuildKit as typed; never recorded.
+    """
+
+    dockerfile: Path | None = None
+    context: Path | None = None
+    target: str = ""
+    build_args: tuple[tuple[str, str], ...] = ()
+    docker_args: tuple[str, ...] = ()
+    mounts: tuple[str, ...] = ()
+    gpu: str = ""
+    models: Path | None = None
+    secrets: tuple[str, ...] = ()
+    ssh: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """One run.
+
+    Attributes:
+        pins: the axes.
+        smoke: the script.
+        environment: "venv", "docker" or "command".
+        build_command: for `command`: the words of the user's build command; one word alone is a shell command line
+            of the user's own writing.
+        exclude_newer: the index is read as of this time (aware); None: as of the run's start.
+        fixed: pins held still, (name, value) (`--fix`).
+        timeout_is: "auto", "fail" or "skip". build_failure_is: "auto", "skip" or "fail".
+        build_timeout: seconds, None for no limit.
+        expect: a regular expression that a failure's output must match, "" for the bad end's own signature.
+        any_failure: every failure counts.
+        confidence: probability that the named step must reach. max_runs: None for the engine's own bound.
+        budget: seconds that the whole run may take. repeat: confirming runs, None for `auto`.
+        keep: keep environments afterwards. workers: probes at once.
+        run_directory: None for a new one under the user's state directory.
+        command_line: the words as typed, for the report's reproduce line.
+    """
+
+    pins: tuple[PinRange, ...]
+    smoke: SmokeScript
+    environment: str = "venv"
+    build_command: tuple[str, ...] = ()
+    requirements: RequirementsRequest = field(default_factory=RequirementsRequest)
+    docker: DockerRequest = field(default_factory=DockerRequest)
+    index: IndexRequest = field(default_factory=IndexRequest)
+    exclude_newer: datetime | None = None
+    fixed: tuple[tuple[str, str], ...] = ()
+    timeout_is: str = "auto"
+    build_failure_is: str = "auto"
+    build_timeout: float | None = None
+    expect: str = ""
+    any_failure: bool = False
+    confidence: float = 0.99
+    max_runs: int | None = None
+    budget: float | None = None
+    repeat: int | None = None
+    rebuild_witnesses: bool = False
+    keep: bool = False
+    workers: int = 1
+    run_directory: Path | None = None
+    command_line: tuple[str, ...] = ()
