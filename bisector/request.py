@@ -2,9 +2,26 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 
 from bisector.model import SmokeScript
+
+
+class TimeoutIs(StrEnum):
+    """What a run means whose time ran out (`--timeout-is`); `auto`: what it means at the bad end."""
+
+    AUTO = "auto"
+    FAIL = "fail"
+    SKIP = "skip"
+
+
+class BuildFailureIs(StrEnum):
+    """What a failed build means (`--build-failure-is`); `auto`: nothing, but a bad end that does not build is said."""
+
+    AUTO = "auto"
+    FAIL = "fail"
+    SKIP = "skip"
 
 
 @dataclass(frozen=True)
@@ -90,7 +107,7 @@ class RunRequest:
             of the user's own writing.
         exclude_newer: the index is read as of this time (aware); None: as of the run's start.
         fixed: pins held still, (name, value) (`--fix`).
-        timeout_is: "auto", "fail" or "skip". build_failure_is: "auto", "skip" or "fail".
+        timeout_is, build_failure_is: see there.
         build_timeout: seconds, None for no limit.
         expect: a regular expression that a failure's output must match, "" for the bad end's own signature.
         any_failure: every failure counts.
@@ -110,8 +127,8 @@ class RunRequest:
     index: IndexRequest = field(default_factory=IndexRequest)
     exclude_newer: datetime | None = None
     fixed: tuple[tuple[str, str], ...] = ()
-    timeout_is: str = "auto"
-    build_failure_is: str = "auto"
+    timeout_is: TimeoutIs = TimeoutIs.AUTO
+    build_failure_is: BuildFailureIs = BuildFailureIs.AUTO
     build_timeout: float | None = None
     expect: str = ""
     any_failure: bool = False
