@@ -1,0 +1,339 @@
+"""The durable record of a run: one SQLite file, from which everything else can be rebuilt.
+
+Written by one process only (the holder of the run's lock, see `runs`), from one thread, each entry in a transaction
+of its own that is on disk before the next thing happens (write-ahead log, full sync). Read by anyone at any time.
+What was committed is never done again after a crash; what was not is, from its start.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from bisector.model import Build, Candidate, Ended, Recipe
+from bisector.smoke import Observation
+from pins.errors import EnvironmentFailureError, UsageError
+
+SCHEMA = 1
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE probes (
+    id TEXT PRIMARY KEY, candidate TEXT NOT NULL UNIQUE, why TEXT NOT NULL, first_seen TEXT NOT NULL
+);
+CREATE TABLE recipes (
+    probe TEXT PRIMARY KEY REFERENCES probes, input_hash TEXT NOT NULL, recipe TEXT NOT NULL
+);
+CREATE TABLE builds (
+    number INTEGER PRIMARY KEY, probe TEXT NOT NULL REFERENCES probes, started TEXT NOT NULL, status TEXT NOT NULL,
+    seconds REAL NOT NULL DEFAULT 0, log TEXT NOT NULL, build TEXT, reason TEXT NOT NULL DEFAULT '', ended TEXT
+);
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY, probe TEXT NOT NULL REFERENCES probes, why TEXT NOT NULL, started TEXT NOT NULL,
+    log TEXT NOT NULL, output TEXT NOT NULL, host TEXT NOT NULL DEFAULT '', ended TEXT, observation TEXT
+);
+CREATE TABLE decisions (
+    number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL
+);
+"""
+
+
+class BuildStatus(StrEnum):
+    """Where a build stands."""
+
+    STARTED = "started"
+    BUILT = "built"
+    FAILED = "failed"
+    INFEASIBLE = "infeasible"
+    ABANDONED = "abandoned"
+    """Ended by something that says nothing about the candidate: cancelled, or our side failed."""
+
+
+@dataclass(frozen=True)
+class ProbeEntry:
+    """One candidate that was chosen."""
+
+    id: str
+    candidate: Candidate
+    why: str
+    first_seen: datetime
+
+
+@dataclass(frozen=True)
+class BuildEntry:
+    """One attempt to build. `log` is relative to the run's directory."""
+
+    number: int
+    probe: str
+    started: datetime
+    status: BuildStatus
+    seconds: float
+    log: str
+    build: Build | None
+    reason: str
+    ended: Ended | None
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """One run of the smoke script; `ended` and `observation` are None until it has ended.
+
+    `log` and `output` are relative to the run's directory.
+    """
+
+    number: int
+    probe: str
+    why: str
+    started: datetime
+    log: str
+    output: str
+    host: str
+    ended: Ended | None
+    observation: Observation | None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Something that was decided or found: a conclusion, a certificate, a note."""
+
+    number: int
+    time: datetime
+    kind: str
+    body: str
+
+
+_adapters: dict[Any, TypeAdapter[Any]] = {}
+
+
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """The (de)serialiser of one of the project's dataclasses, made once."""
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
+
+
+def to_json(value: object, kind: Any = None) -> str:
+    """One of the project's dataclasses as JSON text."""
+    return adapter(kind or type(value)).dump_json(value).decode()
+
+
+def candidate_to_json(candidate: Candidate) -> str:
+    """A candidate as JSON text, equal for equal candidates."""
+    return to_json(candidate.pins, tuple[tuple[str, str], ...])
+
+
+def candidate_from_json(text: str) -> Candidate:
+    """The reverse of `candidate_to_json`."""
+    return Candidate(adapter(tuple[tuple[str, str], ...]).validate_json(text))
+
+
+@dataclass(frozen=True)
+class _StoredRecipe:
+    """A recipe without its candidate, which its probe has."""
+
+    input_hash: str
+    resolved: tuple[tuple[str, str], ...]
+    instructions: Mapping[str, Any]
+
+
+class Journal:
+    """The record of one run. Every method that writes has committed when it returns.
+
+    Args:
+        path: the SQLite file.
+        create: make it; it must not exist.
+        writable: whether this process holds the run's lock.
+
+    Raises:
+        UsageError: no journal there, or one of another version of this program.
+        EnvironmentFailureError: it cannot be read or written (damaged, disk full).
+    """
+
+    def __init__(self, path: Path, *, create: bool = False, writable: bool = True) -> None:
+        if not create and not path.is_file():
+            raise UsageError(f"no run there: {path} does not exist; `bisector status` lists the runs there are")
+        self.path = path
+        self.writable = writable
+        try:
+            self._connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+            self._connection.row_factory = sqlite3.Row
+            if writable:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                self._connection.execute("PRAGMA synchronous=FULL")
+            if create:
+                self._connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
+            found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
+        if found != SCHEMA:
+            raise UsageError(
+                f"{path} was written by another version of bisector (journal version {found}, this one reads {SCHEMA});"
+                " use the version that made it, or start the run anew"
+            )
+
+    def close(self) -> None:
+        """Close the file. Everything is already on disk."""
+        self._connection.close()
+
+    # What the run is.
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Record a fact of the whole run, replacing an earlier one."""
+        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value)
+
+    def meta(self, key: str) -> str:
+        """A fact of the whole run, "" where it was never recorded."""
+        rows = self._read("SELECT value FROM meta WHERE key = ?", key)
+        return str(rows[0]["value"]) if rows else ""
+
+    # What happens in it.
+
+    def add_probe(self, candidate: Candidate, why: str) -> ProbeEntry:
+        """Record a candidate that was chosen; its id counts up from p001."""
+        number = self._read("SELECT count(*) AS number FROM probes")[0]["number"] + 1
+        entry = ProbeEntry(f"p{number:03d}", candidate, why, datetime.now(UTC))
+        self._write(
+            "INSERT INTO probes VALUES (?, ?, ?, ?)",
+            entry.id,
+            candidate_to_json(candidate),
+            why,
+            entry.first_seen.isoformat(),
+        )
+        return entry
+
+    def add_recipe(self, probe: str, recipe: Recipe) -> None:
+        """Record what a candidate is built from."""
+        stored = _StoredRecipe(recipe.input_hash, recipe.resolved, recipe.instructions)
+        self._write("INSERT OR REPLACE INTO recipes VALUES (?, ?, ?)", probe, recipe.input_hash, to_json(stored))
+
+    def start_build(self, probe: str, log: str) -> int:
+        """Record that a build begins; its number."""
+        return self._write(
+            "INSERT INTO builds (probe, started, status, log) VALUES (?, ?, ?, ?)", probe, _now(), "started", log
+        )
+
+    def end_build(
+        self,
+        number: int,
+        status: BuildStatus,
+        seconds: float,
+        *,
+        build: Build | None = None,
+        reason: str = "",
+        ended: Ended | None = None,
+    ) -> None:
+        """Record how a build ended."""
+        self._write(
+            "UPDATE builds SET status = ?, seconds = ?, build = ?, reason = ?, ended = ? WHERE number = ?",
+            status.value,
+            seconds,
+            to_json(build) if build else None,
+            reason,
+            to_json(ended) if ended else None,
+            number,
+        )
+
+    def start_run(self, probe: str, why: str, log: str, output: str, host: str) -> int:
+        """Record that a run of the script begins; its number."""
+        return self._write(
+            "INSERT INTO runs (probe, why, started, log, output, host) VALUES (?, ?, ?, ?, ?, ?)",
+            probe,
+            why,
+            _now(),
+            log,
+            output,
+            host,
+        )
+
+    def end_run(self, number: int, ended: Ended, observation: Observation) -> None:
+        """Record how a run ended."""
+        self._write(
+            "UPDATE runs SET ended = ?, observation = ? WHERE number = ?", to_json(ended), to_json(observation), number
+        )
+
+    def decide(self, kind: str, value: object, form: Any = None) -> None:
+        """Record something decided or found."""
+        self._write("INSERT INTO decisions (time, kind, body) VALUES (?, ?, ?)", _now(), kind, to_json(value, form))
+
+    # Reading it back.
+
+    def probes(self) -> Iterator[ProbeEntry]:
+        """Every candidate that was chosen, in order."""
+        for row in self._read("SELECT * FROM probes ORDER BY rowid"):
+            yield ProbeEntry(
+                row["id"], candidate_from_json(row["candidate"]), row["why"], datetime.fromisoformat(row["first_seen"])
+            )
+
+    def recipes(self) -> dict[str, Recipe]:
+        """The recipe of each probe that has one."""
+        candidates = {entry.id: entry.candidate for entry in self.probes()}
+        found: dict[str, Recipe] = {}
+        for row in self._read("SELECT * FROM recipes"):
+            stored = adapter(_StoredRecipe).validate_json(row["recipe"])
+            found[row["probe"]] = Recipe(
+                candidates[row["probe"]], stored.input_hash, stored.resolved, stored.instructions
+            )
+        return found
+
+    def builds(self) -> Iterator[BuildEntry]:
+        """Every attempt to build, in order."""
+        for row in self._read("SELECT * FROM builds ORDER BY number"):
+            yield BuildEntry(
+                row["number"],
+                row["probe"],
+                datetime.fromisoformat(row["started"]),
+                BuildStatus(row["status"]),
+                row["seconds"],
+                row["log"],
+                adapter(Build).validate_json(row["build"]) if row["build"] else None,
+                row["reason"],
+                adapter(Ended).validate_json(row["ended"]) if row["ended"] else None,
+            )
+
+    def runs(self) -> Iterator[RunEntry]:
+        """Every run of the script, in order; one that a crash cut off has no end."""
+        for row in self._read("SELECT * FROM runs ORDER BY number"):
+            yield RunEntry(
+                row["number"],
+                row["probe"],
+                row["why"],
+                datetime.fromisoformat(row["started"]),
+                row["log"],
+                row["output"],
+                row["host"],
+                adapter(Ended).validate_json(row["ended"]) if row["ended"] else None,
+                adapter(Observation).validate_json(row["observation"]) if row["observation"] else None,
+            )
+
+    def decisions(self, kind: str = "") -> Iterator[Decision]:
+        """Everything decided, or that of one kind, in order."""
+        for row in self._read("SELECT * FROM decisions WHERE ? IN ('', kind) ORDER BY number", kind):
+            yield Decision(row["number"], datetime.fromisoformat(row["time"]), row["kind"], row["body"])
+
+    def _write(self, statement: str, *values: object) -> int:
+        assert self.writable, "only the holder of the run's lock writes"
+        try:
+            return self._connection.execute(statement, values).lastrowid or 0
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
+
+    def _read(self, statement: str, *values: object) -> list[sqlite3.Row]:
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: sqlite3.Error) -> EnvironmentFailureError:
+        return EnvironmentFailureError(
+            f"the journal {self.path} could not be used: {error}."
+            " Free disk space or mend the path, then go on with `bisector resume`; what it holds is not lost"
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,144 @@
+"""From what was asked for to what can be searched: the environment, the axes, the chain."""
+
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bisector.environments.base import Environment
+from bisector.model import Axis, AxisValue, Candidate
+from bisector.request import IndexRequest, RunRequest
+from bisector.runs import cache_directory
+from pins.errors import UsageError
+from pins.model import PinKind
+
+if TYPE_CHECKING:
+    from pins.sources.index_configuration import IndexConfiguration
+    from pins.sources.target import Target
+
+
+def read_index(request: IndexRequest, variables: Mapping[str, str], directory: Path) -> "IndexConfiguration":
+    """The package index that this run reads."""
+    from pins.sources.index_configuration import read_index_configuration
+
+    return read_index_configuration(
+        request.index_url, request.extra_index_urls, environment=variables, directory=directory
+    )
+
+
+def make_environment(
+    request: RunRequest, index: "IndexConfiguration", exclude_newer: datetime, run_id: str
+) -> Environment:
+    """The environment that was asked for.
+
+    Raises:
+        UsageError: there is none of that name, or it lacks an option.
+    """
+    match request.environment:
+        case "venv":
+            from bisector.environments.venv import VenvEnvironment
+
+            return VenvEnvironment(
+                request.requirements,
+                index,
+                exclude_newer,
+                cache_directory=cache_directory(),
+                build_timeout=request.build_timeout,
+            )
+        case "command":
+            from bisector.environments.command import CommandEnvironment
+
+            if not request.build_command:
+                raise UsageError("--env command needs --build-command: the command that builds a candidate")
+            return CommandEnvironment(
+                request.build_command, python=request.requirements.python, build_timeout=request.build_timeout
+            )
+        case "docker":
+            from bisector.environments.docker import DockerEnvironment
+
+            return DockerEnvironment(
+                request.docker,
+                tuple(pin.pin for pin in request.pins),
+                exclude_newer,
+                run_id=run_id,
+                build_timeout=request.build_timeout,
+            )
+    raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker and command")
+
+
+def axes_of(
+    request: RunRequest, index: "IndexConfiguration", target: "Target | None", before: datetime
+) -> tuple[Axis, ...]:
+    """The axis of each `--pin`: the releases between its ends.
+
+    Raises:
+        UsageError: an unknown package or version, ends that are equal or in the wrong order.
+        SourceError: the index cannot be read.
+    """
+    from pins.sources.package_index import PackageIndex
+    from pins.sources.releases import releases_between
+
+    names = [pin.pin for pin in request.pins]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"--pin names {', '.join(twice)} twice; give each pin one range")
+    axes = []
+    with PackageIndex(index, target) as source:
+        for pin in request.pins:
+            found = releases_between(source.releases(pin.pin, before=before), pin.good, pin.bad, name=pin.pin)
+            values = tuple(AxisValue(str(release.version), release.upload_time) for release in found)
+            axes.append(Axis(pin.pin, PinKind.PACKAGE, values))
+    return tuple(axes)
+
+
+def without_credentials(request: RunRequest, index: "IndexConfiguration") -> RunRequest:
+    """The request as it may be recorded."""
+    return replace(
+        request,
+        index=IndexRequest(
+            index.redact(request.index.index_url),
+            tuple(index.redact(url) for url in request.index.extra_index_urls),
+        ),
+        command_line=tuple(index.redact(word) for word in request.command_line),
+    )
+
+
+def held_fixed(request: RunRequest, candidate: Candidate) -> tuple[tuple[str, str], ...]:
+    """What every candidate has in common by the user's own word: requirements that are pinned, fixed pins."""
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.utils import canonicalize_name
+
+    fixed = dict(request.fixed)
+    for text in request.requirements.requirements:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue
+        name = canonicalize_name(requirement.name)
+        if name not in candidate:
+            fixed[name] = str(requirement.specifier) or str(requirement.url or "any")
+    return tuple(sorted(fixed.items()))
+
+
+def target_of(environment: Environment) -> "Target | None":
+    """What candidates run on, as the package index wants it; None where that is not known beforehand."""
+    interpreter = getattr(environment, "interpreter", None)
+    if interpreter is None:
+        return None
+    from pins.sources import target
+
+    return target.target_of(Path(interpreter))
+
+
+def host_facts() -> dict[str, str]:
+    """What of this machine may matter to an outcome."""
+    return {
+        "host": platform.node(),
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "processors": str(os.cpu_count() or ""),
+    }

@@ -1,0 +1,315 @@
+"""Builds candidates and runs the script on them, and remembers what each has shown.
+
+A probe goes through stages: resolve (what goes into the build), build (once), run (once per probe asked for). Each
+stage is work for the executor; what came of it is recorded here, in the caller's thread, before the next one starts.
+Candidates with equal input hashes share one build and one verdict.
+"""
+
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event as Flag
+
+from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
+from bisector.events import BuildEnded, BuildStarted, Reporter, SmokeStarted
+from bisector.executors.local import Executor
+from bisector.journal import BuildStatus, Journal
+from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, SmokeScript
+from bisector.record import Shown, Tried, tried_so_far
+from bisector.smoke import observe
+from pins.errors import EnvironmentFailureError, PinsError
+
+HEARTBEAT = 1.0
+"""Seconds between looks at cancelled and budget-bound work while something runs."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A probe that ended: with one more run, unbuildable, or found to be the same as another candidate."""
+
+    tried: Tried
+    shown: Shown | None = None
+    log: str = ""
+    cancelled: bool = False
+
+
+@dataclass
+class _Active:
+    tried: Tried
+    why: str
+    cancel: Flag
+    number: int = 0
+    started: float = 0.0
+    after: "Callable[[_Active, Future[object]], Finished | None] | None" = None
+
+
+class Prober:
+    """The only place that starts builds and runs, and the only writer of their records.
+
+    Args:
+        environment: makes candidates runnable.
+        smoke: the script.
+        journal: the record; what it holds already is taken up.
+        run_directory: where builds, logs and kept output lie.
+        executor: where the work runs.
+        reporter: told of every start and end.
+        redact: masks credentials in text that is recorded.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        smoke: SmokeScript,
+        journal: Journal,
+        run_directory: Path,
+        executor: Executor,
+        reporter: Reporter,
+        *,
+        redact: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        self._environment = environment
+        self._smoke = smoke
+        self._journal = journal
+        self._directory = run_directory
+        self._executor = executor
+        self._reporter = reporter
+        self._redact = redact
+        self._host = socket.gethostname()
+        self._active: dict[Future[object], _Active] = {}
+        self._ready: list[Finished] = []
+        for name in ("logs", "output", "scratch", "builds"):
+            (run_directory / name).mkdir(exist_ok=True)
+        self._tried = tried_so_far(journal)
+        self._by_hash = {tried.recipe.input_hash: tried for tried in self.tried if tried.recipe and not tried.same_as}
+        for tried in self.tried:
+            if tried.build is not None and not environment.exists(tried.build):
+                tried.build = None
+
+    # What is known.
+
+    @property
+    def tried(self) -> Iterable[Tried]:
+        """Every candidate that was chosen, in order."""
+        return self._tried.values()
+
+    def known(self, candidate: Candidate) -> Tried | None:
+        """What is known of a candidate, None where it was never chosen."""
+        return self._tried.get(candidate)
+
+    @property
+    def in_flight(self) -> tuple[Candidate, ...]:
+        """Candidates with work under way."""
+        return tuple(active.tried.candidate for active in self._active.values())
+
+    def feasible(self, candidate: Candidate) -> bool:
+        """Whether the pins of a candidate can be resolved together (asked of the environment, not recorded)."""
+        try:
+            self._environment.resolve(candidate)
+        except InfeasibleError:
+            return False
+        except BuildFailedError:
+            return True
+        return True
+
+    # Probing.
+
+    def start(self, candidate: Candidate, why: str) -> None:
+        """Begin a probe: what is missing of its build, then one run."""
+        tried = self._tried.get(candidate)
+        if tried is None:
+            tried = Tried(self._journal.add_probe(candidate, why))
+            self._tried[candidate] = tried
+        while tried.same_as is not None:
+            tried = tried.same_as
+        active = _Active(tried, why, Flag())
+        if tried.unbuildable:
+            self._ready.append(Finished(tried))
+        elif tried.recipe is None:
+            self._submit(active, lambda: self._environment.resolve(candidate), self._resolved)
+        elif tried.build is None:
+            self._start_build(active)
+        else:
+            self._start_run(active)
+
+    def cancel(self, candidate: Candidate) -> None:
+        """End what runs for a candidate, since nobody needs its result any more."""
+        for active in self._active.values():
+            if active.tried.candidate == candidate:
+                active.cancel.set()
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Probes that ended, after at least one has or `timeout` seconds have passed.
+
+        Raises:
+            EnvironmentFailureError: our side failed; nothing was recorded as evidence.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        finished, self._ready = self._ready, []
+        while not finished and self._active:
+            left = HEARTBEAT if deadline is None else min(HEARTBEAT, deadline - time.monotonic())
+            if left <= 0:
+                break
+            for future in self._executor.wait(set(self._active), left):
+                active = self._active.pop(future)
+                assert active.after is not None
+                ended = active.after(active, future)
+                if ended is not None:
+                    finished.append(ended)
+            finished += self._ready
+            self._ready = []
+        return finished
+
+    def probe(self, candidate: Candidate, why: str) -> Finished:
+        """One probe from start to end, with nothing else under way."""
+        self.start(candidate, why)
+        return self.wait()[0]
+
+    def close(self) -> None:
+        """Cancel and wait for what is under way, and say of it in the journal that it came to nothing."""
+        for active in self._active.values():
+            active.cancel.set()
+        for future, active in list(self._active.items()):
+            seconds = time.monotonic() - active.started
+            try:
+                result = future.result()
+            except PinsError:
+                result = None
+            if isinstance(result, Build):  # it was done: not to be done again after a resume
+                self._journal.end_build(active.number, BuildStatus.BUILT, seconds, build=result)
+            elif active.after == self._built:
+                self._journal.end_build(active.number, BuildStatus.ABANDONED, seconds)
+        self._active.clear()
+        self._executor.close()
+
+    def remove_builds(self) -> None:
+        """Remove every build that this run made."""
+        for tried in self._tried.values():
+            if tried.build is not None:
+                self._environment.remove(tried.build)
+        shutil.rmtree(self._directory / "builds", ignore_errors=True)
+
+    # The stages.
+
+    def _submit(
+        self,
+        active: _Active,
+        work: Callable[[], object],
+        after: "Callable[[_Active, Future[object]], Finished | None]",
+    ) -> None:
+        active.started = time.monotonic()
+        active.after = after
+        self._active[self._executor.submit(work)] = active
+
+    def _resolved(self, active: _Active, future: "Future[object]") -> Finished | None:
+        tried = active.tried
+        try:
+            recipe = future.result()
+        except (InfeasibleError, BuildFailedError) as error:
+            return self._not_built(active, error)
+        assert isinstance(recipe, Recipe)
+        twin = self._by_hash.get(recipe.input_hash)
+        tried.recipe = recipe
+        self._journal.add_recipe(tried.entry.id, recipe)
+        if twin is not None:
+            tried.same_as = twin
+            return Finished(tried)
+        self._by_hash[recipe.input_hash] = tried
+        self._start_build(active)
+        return None
+
+    def _start_build(self, active: _Active) -> None:
+        tried = active.tried
+        recipe = tried.recipe
+        assert recipe is not None
+        log = self._directory / "logs" / f"{tried.entry.id}-build.log"
+        directory = self._directory / "builds" / tried.entry.id
+        active.number = self._journal.start_build(tried.entry.id, str(log.relative_to(self._directory)))
+        self._reporter(BuildStarted(tried.entry.id, tried.candidate, active.why))
+        self._submit(active, lambda: self._environment.build(recipe, directory, log, active.cancel), self._built)
+
+    def _built(self, active: _Active, future: "Future[object]") -> Finished | None:
+        tried = active.tried
+        seconds = time.monotonic() - active.started
+        try:
+            build = future.result()
+        except BuildFailedError as error:
+            if error.ended.cancelled:
+                self._journal.end_build(active.number, BuildStatus.ABANDONED, seconds)
+                return Finished(tried, cancelled=True)
+            return self._not_built(active, error)
+        except EnvironmentFailureError as error:
+            self._journal.end_build(active.number, BuildStatus.ABANDONED, seconds, reason=self._redact(str(error)))
+            raise
+        assert isinstance(build, Build)
+        tried.build = build
+        tried.build_seconds = seconds
+        self._journal.end_build(active.number, BuildStatus.BUILT, seconds, build=build)
+        self._reporter(BuildEnded(tried.entry.id, tried.candidate, seconds))
+        self._start_run(active)
+        return None
+
+    def _not_built(self, active: _Active, error: InfeasibleError | BuildFailedError) -> Finished:
+        tried = active.tried
+        seconds = time.monotonic() - active.started
+        log = f"logs/{tried.entry.id}-build.log"
+        number = active.number or self._journal.start_build(tried.entry.id, log)
+        ended = error.ended if isinstance(error, BuildFailedError) else None
+        tried.unbuildable = self._redact(str(error))
+        tried.feasible = ended is not None
+        tried.build_ended = ended
+        tried.build_seconds = seconds
+        status = BuildStatus.FAILED if ended is not None else BuildStatus.INFEASIBLE
+        path = self._directory / log
+        if not path.exists():
+            path.write_text(tried.unbuildable + "\n", encoding="utf-8")
+        self._journal.end_build(number, status, seconds, reason=tried.unbuildable, ended=ended)
+        self._reporter(BuildEnded(tried.entry.id, tried.candidate, seconds, tried.unbuildable, str(path)))
+        return Finished(tried)
+
+    def _start_run(self, active: _Active) -> None:
+        tried = active.tried
+        build = tried.build
+        assert build is not None
+        name = f"{tried.entry.id}-run-{len(tried.shown) + 1}"
+        log = self._directory / "logs" / f"{name}.log"
+        log.unlink(missing_ok=True)  # of a run that a crash cut off
+        output = fresh(self._directory / "output" / name)
+        scratch = fresh(self._directory / "scratch" / name)
+        marker = f"{self._directory.name}.{tried.entry.id}"
+        run = SmokeRun(self._smoke, tried.candidate, marker, scratch, output, log)
+        active.number = self._journal.start_run(
+            tried.entry.id, active.why, f"logs/{log.name}", f"output/{output.name}", self._host
+        )
+        self._reporter(SmokeStarted(tried.entry.id, tried.candidate, active.why))
+        self._submit(active, lambda: self._environment.run(build, run, active.cancel), self._ran)
+
+    def _ran(self, active: _Active, future: "Future[object]") -> Finished:
+        tried = active.tried
+        name = f"{tried.entry.id}-run-{len(tried.shown) + 1}"
+        try:
+            ended = future.result()
+        finally:
+            shutil.rmtree(self._directory / "scratch" / name, ignore_errors=True)
+        assert isinstance(ended, Ended)
+        if ended.cancelled:
+            return Finished(tried, cancelled=True)
+        shown = Shown(ended, observe(ended, self._smoke.path), active.number)
+        self._journal.end_run(active.number, ended, shown.observation)
+        tried.shown.append(shown)
+        return Finished(tried, shown, str(self._directory / "logs" / f"{name}.log"))
+
+
+def fresh(directory: Path) -> Path:
+    """An empty directory, whatever was there before."""
+    shutil.rmtree(directory, ignore_errors=True)
+    try:
+        directory.mkdir(parents=True)
+    except OSError as error:
+        raise EnvironmentFailureError(
+            f"cannot make the directory {directory}: {error.strerror}; nothing is concluded from this"
+        ) from error
+    return directory

@@ -1,0 +1,78 @@
+"""What has been tried so far, read from the journal."""
+
+from dataclasses import dataclass, field
+
+from bisector.journal import BuildStatus, Journal, ProbeEntry
+from bisector.model import Build, Candidate, Ended, Recipe, Signature
+from bisector.smoke import Observation, observe
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One finished run: how it ended, what that showed, and its number in the journal."""
+
+    ended: Ended
+    observation: Observation
+    number: int
+
+
+@dataclass
+class Tried:
+    """What is known of one candidate.
+
+    Attributes:
+        entry: its probe.
+        recipe: what it is built from, None before it was resolved.
+        build: the build, None before or where there is none.
+        same_as: an earlier candidate with the same input hash, which has the build and the runs.
+        unbuildable: why it cannot be built, "" otherwise; `feasible` is False where it was not even tried.
+        build_ended: how a failed build ended.
+        shown: its finished runs, in order.
+        build_seconds: what building took.
+    """
+
+    entry: ProbeEntry
+    recipe: Recipe | None = None
+    build: Build | None = None
+    same_as: "Tried | None" = None
+    unbuildable: str = ""
+    feasible: bool = True
+    build_ended: Ended | None = None
+    shown: list[Shown] = field(default_factory=list)
+    build_seconds: float = 0.0
+
+    @property
+    def candidate(self) -> Candidate:
+        """Its pins."""
+        return self.entry.candidate
+
+
+def tried_so_far(journal: Journal) -> dict[Candidate, Tried]:
+    """Every candidate that was chosen, in order, with all that was committed about it."""
+    tried_by_probe = {entry.id: Tried(entry) for entry in journal.probes()}
+    first_by_hash: dict[str, Tried] = {}
+    recipes = journal.recipes()
+    for probe, tried in tried_by_probe.items():
+        tried.recipe = recipes.get(probe)
+        if tried.recipe is not None:
+            twin = first_by_hash.setdefault(tried.recipe.input_hash, tried)
+            tried.same_as = None if twin is tried else twin
+    for build in journal.builds():
+        tried = tried_by_probe[build.probe]
+        tried.build_seconds = build.seconds
+        tried.build = build.build
+        if build.status in (BuildStatus.FAILED, BuildStatus.INFEASIBLE):
+            tried.unbuildable = build.reason
+            tried.feasible = build.status is BuildStatus.FAILED
+            tried.build_ended = build.ended
+    for run in journal.runs():
+        if run.ended is not None and run.observation is not None:
+            tried_by_probe[run.probe].shown.append(Shown(run.ended, run.observation, run.number))
+    return {tried.candidate: tried for tried in tried_by_probe.values()}
+
+
+def build_signature(tried: Tried) -> Signature | None:
+    """What a failed build looks like, None where it did not fail or could not even be tried."""
+    if tried.build_ended is None:
+        return None
+    return observe(tried.build_ended, None).signature

@@ -1,0 +1,137 @@
+"""Runs on this machine: where they are kept, which one is meant, and who drives one."""
+
+import fcntl
+import os
+import secrets
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pins.errors import EnvironmentFailureError, UsageError
+
+if TYPE_CHECKING:
+    from bisector.report.model import Result
+
+JOURNAL = "journal.sqlite"
+LOCK = "lock"
+
+
+def state_directory() -> Path:
+    """Where runs are kept: `$XDG_STATE_HOME/bisector`, by default `~/.local/state/bisector`."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "bisector"
+
+
+def cache_directory() -> Path:
+    """What is kept between runs to save time: `$XDG_CACHE_HOME/bisector`, by default `~/.cache/bisector`."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base else Path.home() / ".cache") / "bisector"
+
+
+def new_run_directory(asked_for: Path | None) -> Path:
+    """Make the directory of a new run.
+
+    Raises:
+        UsageError: the directory that was asked for holds something.
+        EnvironmentFailureError: it cannot be made.
+    """
+    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    directory = asked_for or state_directory() / "runs" / name
+    try:
+        directory.mkdir(parents=True, exist_ok=asked_for is not None)
+        if any(directory.iterdir()):
+            hint = (
+                f"`bisector resume {directory}` goes on with it" if (directory / JOURNAL).exists() else "name another"
+            )
+            raise UsageError(f"the run directory {directory} is not empty; {hint}")
+    except OSError as error:
+        raise EnvironmentFailureError(
+            f"cannot make the run directory {directory}: {error.strerror}; name another with --run-dir"
+        ) from error
+    return directory.resolve()
+
+
+def all_runs() -> list[Path]:
+    """The directories of the runs under the state directory, newest first."""
+    runs = state_directory() / "runs"
+    found = [path.parent for path in runs.glob(f"*/{JOURNAL}")] if runs.is_dir() else []
+    return sorted(found, key=lambda run: (run / JOURNAL).stat().st_mtime, reverse=True)
+
+
+def find_run(named: str | None) -> Path:
+    """The directory of a run: by path, by its name or the beginning of it, or the latest when None.
+
+    Raises:
+        UsageError: there is none, or several begin so.
+    """
+    if named is None:
+        runs = all_runs()
+        if not runs:
+            raise UsageError(f"no runs under {state_directory() / 'runs'}; start one with `bisector run`")
+        return runs[0]
+    as_path = Path(named)
+    if (as_path / JOURNAL).is_file():
+        return as_path.resolve()
+    matching = [run for run in all_runs() if run.name.startswith(named)] if named else []
+    exact = [run for run in matching if run.name == named]
+    if len(exact or matching) == 1:
+        return (exact or matching)[0]
+    known = ", ".join(run.name for run in (matching or all_runs())[:5]) or "none"
+    problem = "several runs begin with" if matching else "no run is called"
+    raise UsageError(f"{problem} {named!r}; runs here: {known}")
+
+
+@contextmanager
+def driving(run_directory: Path) -> Iterator[None]:
+    """Hold a run's lock: at most one process drives a run.
+
+    Raises:
+        UsageError: another process drives it.
+    """
+    path = run_directory / LOCK
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.read(descriptor, 200).decode(errors="replace").strip() or "another process"
+            raise UsageError(
+                f"run {run_directory.name} is being driven by {holder}; watch it with"
+                f" `bisector status {run_directory.name}`, or stop that process first"
+            ) from error
+        os.truncate(descriptor, 0)
+        os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_driven(run_directory: Path) -> bool:
+    """Whether a process on this machine drives the run now."""
+    try:
+        descriptor = os.open(run_directory / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def load_result(run_directory: Path) -> "Result":
+    """The result of a run, live or finished, from its journal."""
+    from bisector.journal import Journal
+    from bisector.results import result_of
+
+    journal = Journal(run_directory / JOURNAL, writable=False)
+    try:
+        return result_of(journal, run_directory)
+    finally:
+        journal.close()
