@@ -1,0 +1,48 @@
+"""Masking credentials in text that others wrote: uv, pip, docker, a failing script."""
+
+import re
+from collections.abc import Iterable
+
+MASK = "****"
+
+# Shorter secrets are masked inside URLs only: "a" or "123" would garble every log that they stand in.
+_SHORTEST = 4
+_IN_URL = re.compile(r"(?<=://)[^\s/'\"<>]+@")
+
+
+def redact(text: str, secrets: Iterable[str]) -> str:
+    """The text with every credential masked.
+
+    Whatever stands between `://` and `@` goes, known or not; known secrets go wherever they stand, raw, percent-encoded
+    (fully or in part), or escaped as in JSON and HTML.
+    """
+    for secret in sorted({secret for secret in secrets if len(secret) >= _SHORTEST}, key=len, reverse=True):
+        text = _pattern(secret).sub(MASK, text)
+    return _IN_URL.sub(f"{MASK}@", text)
+
+
+def _pattern(secret: str) -> re.Pattern[str]:
+    return re.compile("".join(_character(character) for character in secret))
+
+
+def _character(character: str) -> str:
+    encoded = "".join(f"%(?i:{byte:02x})" for byte in character.encode())
+    forms = [re.escape(character), encoded]
+    if character in '"\\':
+        forms.append(re.escape("\\" + character))
+    if character in _HTML:
+        forms.append(re.escape(_HTML[character]))
+    if not character.isascii():
+        forms.append("".join(rf"\\u(?i:{unit:04x})" for unit in _utf16(character)))
+    if character == " ":
+        forms.append(r"\+")
+    # The longest first, so that an escaped form is not left half standing.
+    return "(?:" + "|".join(sorted(forms, key=len, reverse=True)) + ")"
+
+
+_HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}
+
+
+def _utf16(character: str) -> list[int]:
+    units = character.encode("utf-16-be")
+    return [int.from_bytes(units[start : start + 2], "big") for start in range(0, len(units), 2)]
