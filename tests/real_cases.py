@@ -1,0 +1,77 @@
+"""The real regressions under tests/cases, and how each is asked of the command line."""
+
+import itertools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CASES = Path(__file__).parent / "cases"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One real regression.
+
+    Attributes:
+        name: its folder.
+        facts: case.json.
+    """
+
+    name: str
+    facts: dict[str, Any]
+
+    @property
+    def directory(self) -> Path:
+        return CASES / self.name
+
+    @property
+    def group(self) -> str:
+        return str(self.facts["group"])
+
+    @property
+    def kind(self) -> str:
+        return str(self.facts["kind"])
+
+    @property
+    def seconds(self) -> float:
+        """What one probe took when the case was recorded."""
+        return float(self.facts["seconds_per_probe"])
+
+    def options(self) -> list[str]:
+        """The words after `bisector run`."""
+        words = []
+        for pin, ends in self.facts["packages"].items():
+            words += ["--pin", f"{pin}={ends['good']}..{ends['bad']}"]
+        for requirement in self.facts["extra_requirements"]:
+            words += ["--with", requirement]
+        for requirement in self.facts.get("build_constraints", ()):
+            words += ["--build-constraint", requirement]
+        for name, value in self.facts.get("env", {}).items():
+            words += ["--smoke-env", f"{name}={value}"]
+        return [*words, "--python", self.facts["python"], "--smoke", str(self.directory / "smoke.py")]
+
+    def right(self, result: dict[str, Any]) -> bool:
+        """Whether a `bisector.result/1` document gives the case's answer."""
+        answer = self.facts["first_bad"]
+        untestable = self.facts.get("uninstallable_candidates") or (
+            ["5.4", "5.4.1"] if self.kind.endswith("unbuildable-versions") else []
+        )
+        if untestable:
+            versions = [self.facts["predecessor"], *untestable, answer["version"]]
+            steps = [(step["pin"], step["old"], step["new"]) for step in result["range"]]
+            expected = [(answer["package"], old, new) for old, new in itertools.pairwise(versions)]
+            return bool(result["verdict"] == "range" and steps == expected)
+        if result["verdict"] != "culprit":
+            return False
+        acceptable = self.facts.get("acceptable_first_bad") or [answer["version"]]
+        culprit = result["culprit"]
+        return culprit["pin"] == answer["package"] and culprit["new"] in acceptable
+
+
+def load_cases() -> list[Case]:
+    """Every case, by name."""
+    return [
+        Case(path.parent.name, json.loads(path.read_text(encoding="utf-8")))
+        for path in sorted(CASES.glob("*/case.json"))
+    ]
