@@ -1,0 +1,210 @@
+"""What the outcomes seen so far say about the script's error rates.
+
+`a` is P(FAIL | good candidate), `b` is P(PASS | bad candidate). Two kinds of script are weighed against each other: one
+that never errs (a = b = 0), and one that errs at unknown, constant rates, integrated out on a grid. Under a hypothesis
+about the culprit every run falls into one of four counts (fails and passes of good and of bad candidates), and these
+counts are all that matters:
+
+    likelihood = p * [no fail of a good one, no pass of a bad one]
+               + (1 - p) * sum over the grid of w(a, b) a^FG (1-a)^PG b^PB (1-b)^FB
+
+The grid leaves out pairs with 1 - a - b below a gap: a script that hardly tells good from bad explains anything, and
+with such pairs in, a flaky script without a culprit would be run thousands of times before the search gave up.
+"""
+
+import math
+from collections.abc import Sequence
+from operator import mul
+from typing import NamedTuple
+
+from bisector.search.settings import SearchSettings
+
+CELLS = 8
+WIDEST_RATE = 0.6
+LEAST_GAP = 0.3
+DECAY = 3
+"""The grid's weights fall as (1 - rate) to this power: Beta(1, 4), most flaky scripts err seldom."""
+TRUSTED_PRIOR = 1.0 - 1e-6
+LEAST_KNOWN_RATE = 1e-4
+"""No script is believed to be perfect: one contradiction would leave no hypothesis standing."""
+MEMORY = 100_000
+"""Entries after which a memo is emptied."""
+
+
+def entropy(probability: float) -> float:
+    """Bits in one outcome of this probability."""
+    if probability <= 0.0 or probability >= 1.0:
+        return 0.0
+    rest = 1.0 - probability
+    return -(probability * math.log2(probability) + rest * math.log2(rest))
+
+
+class Fit(NamedTuple):
+    """How well one hypothesis explains the counts, and what it expects of the next run.
+
+    Attributes:
+        log_likelihood: natural logarithm; -inf where the counts are impossible.
+        log_flaky: the same for a script that is flaky.
+        fail_if_good: P(FAIL) of the next run of a good candidate.
+        fail_if_bad: P(FAIL) of the next run of a bad candidate.
+        entropy_if_good: bits in the outcome of that run.
+        entropy_if_bad: likewise.
+    """
+
+    log_likelihood: float
+    log_flaky: float
+    fail_if_good: float
+    fail_if_bad: float
+    entropy_if_good: float
+    entropy_if_bad: float
+
+
+class _Powers(NamedTuple):
+    """One factor of the likelihood over the grid, scaled by exp(-scale) so that it cannot underflow."""
+
+    scale: float
+    values: tuple[float, ...]
+    """rate^errors (1-rate)^rights for each rate of the grid."""
+    with_rate: tuple[float, ...]
+    """The same times the rate."""
+
+
+class _Weighted(NamedTuple):
+    """The factor of the bad candidates, summed over b with the grid's weights, for each a."""
+
+    scale: float
+    values: tuple[float, ...]
+    with_rate: tuple[float, ...]
+
+
+class RateModel:
+    """The script's possible error rates and their weights; remembers what it has computed."""
+
+    def __init__(
+        self,
+        deterministic: float,
+        if_good: Sequence[float],
+        if_bad: Sequence[float],
+        weights: Sequence[Sequence[float]],
+    ) -> None:
+        """Weigh `deterministic` (a = b = 0) against the grid `if_good` x `if_bad` of a and b with `weights[a][b]`."""
+        total = math.fsum(math.fsum(row) for row in weights)
+        self.deterministic = deterministic
+        self.if_good = tuple(if_good)
+        self.if_bad = tuple(if_bad)
+        self.weights = tuple(tuple(weight / total for weight in row) for row in weights)
+        self._log_deterministic = math.log(deterministic) if deterministic > 0.0 else -math.inf
+        self._log_flaky = math.log1p(-deterministic)
+        self._fits: dict[tuple[int, int, int, int], Fit] = {}
+        self._good: dict[tuple[int, int], _Powers] = {}
+        self._bad: dict[tuple[int, int], _Weighted] = {}
+
+    def fit(self, good_fails: int, good_passes: int, bad_fails: int, bad_passes: int) -> Fit:
+        """How these counts look, where the candidates are good and bad as the counts say."""
+        key = (good_fails, good_passes, bad_fails, bad_passes)
+        found = self._fits.get(key)
+        if found is None:
+            if len(self._fits) >= MEMORY:
+                self._fits.clear()
+                self._good.clear()
+                self._bad.clear()
+            found = self._fits[key] = self._compute(*key)
+        return found
+
+    def grid_posterior(
+        self, good_fails: int, good_passes: int, bad_fails: int, bad_passes: int
+    ) -> list[tuple[float, float, float]]:
+        """(a, b, log weight) of every pair of rates under these counts, the deterministic pair first."""
+        consistent = good_fails == 0 and bad_passes == 0
+        found = [(0.0, 0.0, self._log_deterministic if consistent else -math.inf)]
+        for x, a in enumerate(self.if_good):
+            for y, b in enumerate(self.if_bad):
+                if self.weights[x][y] > 0.0:
+                    log_weight = self._log_flaky + math.log(self.weights[x][y])
+                    log_weight += _log_power(a, good_fails) + _log_power(1.0 - a, good_passes)
+                    log_weight += _log_power(b, bad_passes) + _log_power(1.0 - b, bad_fails)
+                    found.append((a, b, log_weight))
+        return found
+
+    def _compute(self, good_fails: int, good_passes: int, bad_fails: int, bad_passes: int) -> Fit:
+        good = self._good.get((good_fails, good_passes))
+        if good is None:
+            good = self._good[good_fails, good_passes] = _powers(self.if_good, good_fails, good_passes)
+        bad = self._bad.get((bad_fails, bad_passes))
+        if bad is None:
+            bad = self._bad[bad_fails, bad_passes] = self._weigh(_powers(self.if_bad, bad_passes, bad_fails))
+        mass = sum(map(mul, good.values, bad.values))
+        if mass > 0.0:
+            log_flaky = good.scale + bad.scale + math.log(mass)
+            error_if_good = sum(map(mul, good.with_rate, bad.values)) / mass
+            error_if_bad = sum(map(mul, good.values, bad.with_rate)) / mass
+        else:
+            log_flaky, error_if_good, error_if_bad = -math.inf, 0.0, 0.0
+        log_likelihood = self._log_flaky + log_flaky
+        if good_fails == 0 and bad_passes == 0 and self.deterministic > 0.0:
+            # Both kinds of script explain the counts; one that never errs contributes rates of zero.
+            share = 1.0 / (1.0 + math.exp(min(700.0, self._log_deterministic - log_likelihood)))
+            log_likelihood = _add_logs(self._log_deterministic, log_likelihood)
+            error_if_good *= share
+            error_if_bad *= share
+        return Fit(
+            log_likelihood,
+            log_flaky,
+            error_if_good,
+            1.0 - error_if_bad,
+            entropy(error_if_good),
+            entropy(error_if_bad),
+        )
+
+    def _weigh(self, bad: _Powers) -> _Weighted:
+        return _Weighted(
+            bad.scale,
+            tuple(sum(map(mul, row, bad.values)) for row in self.weights),
+            tuple(sum(map(mul, row, bad.with_rate)) for row in self.weights),
+        )
+
+
+def _powers(rates: Sequence[float], errors: int, rights: int) -> _Powers:
+    logs = [_log_power(rate, errors) + _log_power(1.0 - rate, rights) for rate in rates]
+    scale = max(logs)
+    if scale == -math.inf:
+        return _Powers(0.0, (0.0,) * len(rates), (0.0,) * len(rates))
+    values = tuple(math.exp(log - scale) for log in logs)
+    return _Powers(scale, values, tuple(map(mul, values, rates)))
+
+
+def _log_power(base: float, exponent: int) -> float:
+    if exponent == 0:
+        return 0.0
+    return exponent * math.log(base) if base > 0.0 else -math.inf
+
+
+def _add_logs(first: float, second: float) -> float:
+    high, low = (first, second) if first >= second else (second, first)
+    return high + math.log1p(math.exp(low - high)) if low > -math.inf else high
+
+
+def _flaky_grid() -> tuple[tuple[float, ...], tuple[float, ...], tuple[tuple[float, ...], ...]]:
+    rates = tuple(WIDEST_RATE * (cell + 0.5) / CELLS for cell in range(CELLS))
+    weights = tuple(
+        tuple(((1.0 - a) * (1.0 - b)) ** DECAY if 1.0 - a - b >= LEAST_GAP - 1e-9 else 0.0 for b in rates)
+        for a in rates
+    )
+    return rates, rates, weights
+
+
+_models: dict[tuple[float, float | None, float | None], RateModel] = {}
+
+
+def rate_model(settings: SearchSettings) -> RateModel:
+    """The rates that these settings expect. Models are shared: what one has computed serves every search."""
+    deterministic = TRUSTED_PRIOR if settings.trusting else settings.deterministic_prior
+    key = (deterministic, settings.fail_if_good, settings.fail_if_bad)
+    if key not in _models:
+        if settings.fail_if_good is not None and settings.fail_if_bad is not None:
+            good = max(LEAST_KNOWN_RATE, settings.fail_if_good)
+            bad = max(LEAST_KNOWN_RATE, 1.0 - settings.fail_if_bad)
+            _models[key] = RateModel(0.0, (good,), (bad,), ((1.0,),))
+        else:
+            _models[key] = RateModel(deterministic, *_flaky_grid())
+    return _models[key]

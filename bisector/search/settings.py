@@ -1,0 +1,109 @@
+"""What a search is told: how sure to be, what the script is thought to be like, what builds and runs cost."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+WORST_EXPECTED_RATE = 0.3
+"""A false outcome less frequent than this is ruled out by the confirming runs alone."""
+
+
+class Observation(StrEnum):
+    """What one run says about its candidate."""
+
+    PASS = "PASS"  # noqa: S105
+    FAIL = "FAIL"
+    UNTESTABLE = "UNTESTABLE"
+    """Unbuildable, infeasible, skipped or another failure: no evidence about the culprit."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Expected seconds of one build and of one run; only their ratio matters."""
+
+    build: float = 1.0
+    run: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse costs that cannot be compared."""
+        if not (self.build >= 0.0 and self.run >= 0.0 and math.isfinite(self.build) and math.isfinite(self.run)):
+            raise ValueError(f"costs must be finite and not negative: build {self.build}, run {self.run}")
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How sure to be, and what to expect.
+
+    Attributes:
+        confidence: probability that the named step must reach, 0 < confidence < 1.
+        confirmations: hits demanded at the culprit and at its predecessor, the first run included; None follows the
+            confidence (4 at 0.99). 1 trusts the script.
+        max_runs: runs after which the search gives up; None for 10 log2(steps) + 60.
+        trust: believe every run: plain bisection.
+        deterministic_prior: probability, before anything is seen, that the script never errs.
+        fail_if_good, fail_if_bad: the script's rates where they are known (both or none); the belief then trusts them
+            and asks for no further confirmation.
+        prior_none: probability, before anything is seen, that the bad end is not bad.
+        prior_all_bad: the same that the good end is bad.
+        informed_share: weight of a given prior over steps; the rest is spread evenly: a wrong hint costs little.
+        least_gain: bits; an unpromising candidate that would tell less than this is not tried, and a running probe that
+            would tell less is useless.
+        exhaustive_range: in a range of no more untestable candidates than this, every one is tried.
+    """
+
+    confidence: float = 0.99
+    confirmations: int | None = None
+    max_runs: int | None = None
+    trust: bool = False
+    deterministic_prior: float = 0.95
+    fail_if_good: float | None = None
+    fail_if_bad: float | None = None
+    prior_none: float = 0.05
+    prior_all_bad: float = 0.02
+    informed_share: float = 0.8
+    least_gain: float = 0.02
+    exhaustive_range: int = 8
+
+    def __post_init__(self) -> None:
+        """Refuse what no search can honour."""
+        if not 0.0 < self.confidence < 1.0:
+            raise ValueError(f"confidence must lie between 0 and 1: {self.confidence}")
+        if self.confirmations is not None and self.confirmations < 1:
+            raise ValueError(f"confirmations must be at least 1: {self.confirmations}")
+        if self.max_runs is not None and self.max_runs < 2:
+            raise ValueError(f"max_runs must be at least 2, one for each end: {self.max_runs}")
+        if not 0.0 <= self.deterministic_prior < 1.0:
+            raise ValueError(f"deterministic_prior must be at least 0 and below 1: {self.deterministic_prior}")
+        if (self.fail_if_good is None) != (self.fail_if_bad is None):
+            raise ValueError("give both rates, fail_if_good and fail_if_bad, or none of them")
+        known = self.fail_if_good is not None and self.fail_if_bad is not None
+        if known and not 0.0 <= (self.fail_if_good or 0.0) < (self.fail_if_bad or 0.0) <= 1.0:
+            raise ValueError("a bad candidate must fail more often than a good one")
+
+    @property
+    def trusting(self) -> bool:
+        """Whether one run of a candidate is believed."""
+        return self.trust or self.confirmations == 1
+
+    @property
+    def rates_known(self) -> bool:
+        """Whether the script's rates were given."""
+        return self.fail_if_good is not None
+
+    @property
+    def hits(self) -> int:
+        """Hits demanded at each witness: r in docs/search.md."""
+        if self.confirmations is not None:
+            return self.confirmations
+        if self.trust or self.rates_known:
+            return 1
+        return max(3, math.ceil(math.log(1.0 - self.confidence) / math.log(WORST_EXPECTED_RATE)))
+
+    @property
+    def threshold(self) -> float:
+        """Probability at which a step is taken for the culprit; stricter than asked for, as belief is optimistic."""
+        return self.confidence if self.rates_known else 1.0 - (1.0 - self.confidence) / 2.0
+
+    def run_limit(self, steps: int) -> int:
+        """Runs after which a search over so many steps gives up."""
+        return self.max_runs if self.max_runs is not None else math.ceil(10.0 * math.log2(max(2, steps))) + 60
