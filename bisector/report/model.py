@@ -148,6 +148,7 @@ class Result:
     held_fixed: tuple[tuple[str, str], ...] = ()
     transitive: tuple[TransitiveChange, ...] = ()
     chain_length: int = 0
+    """Candidates of the chain, both ends included."""
     builds: int = 0
     runs: int = 0
     seconds: float = 0.0

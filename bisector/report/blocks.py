@@ -1,0 +1,159 @@
+"""What a report is made of, before a renderer draws it: sections of a few sorts of block.
+
+`outline` turns a result into these; each renderer knows how to draw them and nothing about bisection. Text that came
+from outside stands in code spans (or code blocks) as it is; escaping it is each renderer's duty.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Tone(StrEnum):
+    """What a piece of text means, for renderers that have colours."""
+
+    PLAIN = "plain"
+    STRONG = "strong"
+    GOOD = "good"
+    BAD = "bad"
+    DOUBT = "doubt"
+    FAINT = "faint"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of a line. `code` marks a literal: a version, a path, a command."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+    code: bool = False
+
+
+Line = tuple[Span, ...]
+"""Running text; spaces stand in the spans."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """One paragraph."""
+
+    line: Line
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of lines."""
+
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Labels with what they stand for."""
+
+    rows: tuple[tuple[str, Line], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a header.
+
+    Attributes:
+        header: the names of the columns.
+        rows: as many cells each as the header.
+        keep: index of the row that matters most, where a renderer has to leave rows out.
+        numeric: indexes of columns that are aligned to the right.
+        caption: what the table holds, for people who do not see it.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Line, ...], ...]
+    keep: int = 0
+    numeric: frozenset[int] = frozenset()
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Code:
+    """Verbatim text; `end_matters` says which end to keep where a renderer has to cut it.
+
+    Attributes:
+        command: it is a command line to be copied.
+    """
+
+    text: str
+    command: bool = False
+
+
+@dataclass(frozen=True)
+class ChainEntry:
+    """A place, or an untested stretch, of the chain.
+
+    Attributes:
+        glyph: one character for the outcome.
+        word: the outcome ("PASS"), or "" for a stretch.
+        label: the pins' values there, or how long the stretch is.
+        note: "good end", "first bad", ...
+        tone: of the outcome.
+        length: how many candidates it stands for.
+    """
+
+    glyph: str
+    word: str
+    label: str
+    note: str = ""
+    tone: Tone = Tone.PLAIN
+    length: int = 1
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The candidates from the good end to the bad end. `keep` is the entry that matters most."""
+
+    entries: tuple[ChainEntry, ...]
+    keep: int = 0
+
+
+Block = Paragraph | Bullets | Facts | Table | Code | Chain
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a title; `folded` ones are long and may be hidden at first."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report.
+
+    Attributes:
+        title: the verdict in a few words.
+        tone: whether it is good news.
+        lead: what a reader in a hurry needs.
+        sections: the rest, the most important first.
+        footer: what made this report, and when.
+    """
+
+    title: str
+    tone: Tone
+    lead: tuple[Block, ...]
+    sections: tuple[Section, ...]
+    footer: str = ""
+
+
+def plain(line: Line) -> str:
+    """The text of a line, without its marks."""
+    return "".join(span.text for span in line)
+
+
+def prose(text: str, tone: Tone = Tone.PLAIN) -> Line:
+    """A line of running text of our own."""
+    return (Span(text, tone),)
+
+
+def literal(text: str, tone: Tone = Tone.PLAIN) -> Line:
+    """A line that is one literal."""
+    return (Span(text, tone, code=True),)

@@ -1,0 +1,323 @@
+"""A result as a document: which sections a report has, and in which order."""
+
+import posixpath
+from importlib import metadata
+
+from bisector.model import Outcome
+from bisector.report.advice import advice
+from bisector.report.blocks import (
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Facts,
+    Line,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Tone,
+    literal,
+    prose,
+)
+from bisector.report.chain import TONES, chain
+from bisector.report.evidence import culprit_probe, first_failing, last_passing, predecessor_probe, run_tally
+from bisector.report.labels import chain_labels, end, probe_label, relative_label
+from bisector.report.model import Culprit, Move, ProbeRecord, Result, Verdict
+from bisector.report.wording import (
+    GLYPHS,
+    came_to_be,
+    certainty,
+    count,
+    day,
+    duration,
+    end_probe,
+    moment,
+    percent,
+    short_summary,
+    signature,
+    swap_sentences,
+    title,
+    verdict_sentence,
+)
+
+_VERDICT_TONES = {Verdict.CULPRIT: Tone.STRONG, Verdict.RANGE: Tone.DOUBT, Verdict.INTERRUPTED: Tone.DOUBT}
+
+
+def tool_version() -> str:
+    """The version of this program, "unknown" where it runs from a tree that was never installed."""
+    try:
+        return metadata.version("bisector")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def outline(result: Result) -> Document:
+    """The document that every renderer for people draws."""
+    sections = (
+        _failing_output(result),
+        _told_apart(result),
+        Section("What to do next", (Bullets(advice(result)),) if advice(result) else ()),
+        Section("Notes", (Bullets(tuple(prose(note) for note in result.notes)),) if result.notes else ()),
+        Section("The chain", chain(result)),
+        _swap_test(result),
+        _other_failures(result),
+        _moved_along(result),
+        _held_fixed(result),
+        _probes(result),
+        _what_was_run(result),
+        Section("Reproduce", (Code(result.reproduce, command=True),) if result.reproduce else ()),
+        Section("Go on", (Code(result.resume, command=True),) if result.resume else ()),
+    )
+    return Document(
+        title=title(result),
+        tone=_VERDICT_TONES.get(result.verdict, Tone.BAD),
+        lead=_lead(result),
+        sections=tuple(section for section in sections if section.blocks),
+        footer=f"bisector {tool_version()}, {moment(result.created)}, run {result.run_id}",
+    )
+
+
+def _seen(probe: ProbeRecord | None) -> Line:
+    """What the runs of a witness gave."""
+    if probe is None:
+        return prose(": no run recorded", Tone.DOUBT)
+    # A candidate whose build is another's takes over its outcome; the reason says whose.
+    said = run_tally(probe) or ", ".join(part for part in (probe.outcome.value, probe.reason) if part)
+    return prose(f": {said}", TONES[probe.outcome])
+
+
+def _lead(result: Result) -> tuple[Block, ...]:
+    match result.verdict:
+        case Verdict.CULPRIT if result.culprit:
+            rows = _culprit_facts(result.culprit, result)
+        case Verdict.NO_BRACKET:
+            rows = _end_facts(result)
+        case _:
+            rows = _known_facts(result)
+    if sure := certainty(result):
+        rows.append(("Likeliest step" if result.verdict is Verdict.UNDETERMINED else "How sure", prose(sure)))
+    if result.signature:
+        rows.append(("Failure", literal(signature(result.signature), Tone.BAD)))
+    if result.first_failing is not None:
+        earlier = literal(relative_label(result, result.first_failing), Tone.DOUBT)
+        rows.append(("Fails before it", (*earlier, Span(" (in another way)"))))
+    sentence = verdict_sentence(result)
+    if result.summary and result.summary not in (sentence, short_summary(result), *result.notes):
+        rows.append(("Why", prose(result.summary)))
+    return (Paragraph(prose(sentence)), Facts(tuple(rows)))
+
+
+def _culprit_facts(culprit: Culprit, result: Result) -> list[tuple[str, Line]]:
+    move = culprit.moves[0]
+    rows: list[tuple[str, Line]] = []
+    dated = f" ({came_to_be(culprit.kind)} {day(culprit.date)})" if culprit.date else ""
+    first_bad, last_good = culprit_probe(result), predecessor_probe(result)
+    rows.append(("First bad", (*literal(f"{move.pin} {move.new}", Tone.BAD), Span(dated), *_seen(first_bad))))
+    rows.append(("Last good", (*literal(f"{move.pin} {move.old}", Tone.GOOD), *_seen(last_good))))
+    for other in culprit.moves[1:]:
+        forced = f" (the resolver moves it with {other.forced_by})" if other.forced_by else ""
+        rows.append(("Moves with it", (*_move(other), Span(forced))))
+    if culprit.subject:
+        rows.append(("Change", literal(culprit.subject)))
+    if culprit.url:
+        rows.append(("See", literal(culprit.url)))
+    for pin, value in culprit.partners:
+        rows.append(("Only together with", literal(f"{pin} {value}", Tone.BAD)))
+    return rows
+
+
+def _end_facts(result: Result) -> list[tuple[str, Line]]:
+    """How the two ends came out."""
+    rows: list[tuple[str, Line]] = []
+    for name, good in (("Good end", True), ("Bad end", False)):
+        probe = end_probe(result, good=good)
+        label = literal(relative_label(result, end(result, good=good)))
+        rows.append((name, (*label, *(_seen(probe) if probe else prose(": not tried", Tone.FAINT)))))
+    return rows
+
+
+def _known_facts(result: Result) -> list[tuple[str, Line]]:
+    """What is known of the chain, and how much is not."""
+    labels = chain_labels(result)
+    good, bad = last_passing(result), first_failing(result)
+    rows: list[tuple[str, Line]] = []
+    for name, probe, tone in (("Seen to pass up to", good, Tone.GOOD), ("Seen to fail from", bad, Tone.BAD)):
+        if probe is None:
+            rows.append((name, prose("nothing yet", Tone.DOUBT)))
+        else:
+            rows.append((name, (*literal(probe_label(result, probe, labels), tone), *_seen(probe))))
+    if good and bad and good.step is not None and bad.step is not None:
+        rows.append(("Still open", prose(f"{count(bad.step - good.step, 'step')} between them")))
+    broken = [probe for probe in result.probes if probe.outcome is Outcome.INFRA and probe.reason]
+    if result.verdict is Verdict.INFRASTRUCTURE and broken:
+        failed = literal(probe_label(result, broken[-1], labels))
+        rows.append(("Failed at", (*failed, Span(": "), *literal(broken[-1].reason, Tone.DOUBT))))
+    return rows
+
+
+def _move(move: Move) -> Line:
+    return (
+        Span(move.pin, code=True),
+        Span(" "),
+        Span(move.old, Tone.GOOD, code=True),
+        Span(" -> "),
+        Span(move.new, Tone.BAD, code=True),
+    )
+
+
+def _failing_output(result: Result) -> Section:
+    blocks: list[Block] = []
+    if result.failing_output.strip():
+        blocks.append(Code(result.failing_output.strip("\n")))
+    failed = culprit_probe(result) or first_failing(result)
+    rows = tuple(
+        (label, literal(path))
+        for label, path in (
+            ("Whole log", _log(failed) if blocks and failed else ""),
+            ("Files of a failing run", result.culprit_output),
+            ("Files of the predecessor", result.predecessor_output),
+        )
+        if path
+    )
+    return Section("Failing output", (*blocks, Facts(rows)) if rows else tuple(blocks))
+
+
+def _told_apart(result: Result) -> Section:
+    if not result.range:
+        return Section("", ())
+    title = "Likeliest steps" if result.verdict is Verdict.UNDETERMINED else "Steps that could not be told apart"
+    return Section(title, (Bullets(tuple(_move(move) for move in result.range)),))
+
+
+def _swap_test(result: Result) -> Section:
+    rows: list[tuple[str, Line]] = [(asked, prose(answer)) for asked, answer in swap_sentences(result)]
+    if result.culprit and result.culprit.partners:
+        partners = ", ".join(f"{pin} {value}" for pin, value in result.culprit.partners)
+        rows.append(("Partners it needs", literal(partners)))
+    return Section("Swap test", (Facts(tuple(rows)),) if rows else ())
+
+
+def _other_failures(result: Result) -> Section:
+    if not result.other_failures:
+        return Section("", ())
+    rows = tuple(
+        (
+            literal(signature(failure.signature), Tone.DOUBT),
+            literal("; ".join(relative_label(result, candidate) for candidate in failure.candidates)),
+        )
+        for failure in result.other_failures
+    )
+    table = Table(("failure", "seen at"), rows, caption="Failures that are not the one sought")
+    return Section("Other failures, no evidence about this one", (table,))
+
+
+def _moved_along(result: Result) -> Section:
+    if not result.transitive:
+        return Section("", ())
+    rows = tuple(
+        (literal(change.name), literal(change.predecessor or "absent"), literal(change.culprit or "absent"))
+        for change in result.transitive
+    )
+    table = Table(
+        ("distribution", "predecessor", "culprit"),
+        rows,
+        caption="What moved along with the culprit without being a pin",
+    )
+    return Section("Moved along without being pinned", (table,), folded=len(rows) > 10)
+
+
+def _held_fixed(result: Result) -> Section:
+    if not result.held_fixed:
+        return Section("", ())
+    rows = tuple((literal(pin), literal(value)) for pin, value in result.held_fixed)
+    table = Table(("pin", "value"), rows, caption="What was the same in every candidate")
+    return Section("Held fixed", (table,), folded=len(rows) > 10)
+
+
+def _probes(result: Result) -> Section:
+    if not result.probes:
+        return Section("", ())
+    labels = chain_labels(result)
+    rows = tuple(_probe_row(result, probe, labels) for probe in result.probes)
+    witness = culprit_probe(result) or first_failing(result)
+    table = Table(
+        ("step", "candidate", "why", "outcome", "runs", "build", "run", "log"),
+        rows,
+        keep=result.probes.index(witness) if witness else 0,
+        numeric=frozenset({0, 4, 5, 6}),
+        caption="Every candidate that was tried, in the order of trying",
+    )
+    reasons = tuple(
+        (*literal(probe_label(result, probe, labels)), Span(f": {probe.outcome}: "), *literal(probe.reason))
+        for probe in result.probes
+        if probe.reason and probe.outcome is not Outcome.PASS
+    )
+    blocks: tuple[Block, ...] = (table, Bullets(reasons)) if reasons else (table,)
+    return Section(f"Every probe ({len(rows)})", blocks, folded=True)
+
+
+def _probe_row(result: Result, probe: ProbeRecord, labels: dict[int, str]) -> tuple[Line, ...]:
+    tone = TONES[probe.outcome]
+    seen = {run.outcome for run in probe.runs} - {probe.outcome}
+    mixed = f" ({run_tally(probe)})" if seen else ""
+    ran = sum(run.seconds for run in probe.runs)
+    return (
+        prose("" if probe.step is None else str(probe.step)),
+        literal(probe_label(result, probe, labels)),
+        prose(probe.why),
+        (
+            Span(f"{GLYPHS[probe.outcome]} {probe.outcome}", tone),
+            Span(mixed + (" approximate" if probe.approximate else "")),
+        ),
+        prose(str(len(probe.runs))),
+        prose(duration(probe.build_seconds) if probe.built else "none"),
+        prose(duration(ran) if probe.runs else "none"),
+        literal(_inside(_log(probe), result.run_directory)),
+    )
+
+
+def _log(probe: ProbeRecord) -> str:
+    """The log that says most: of the first run with the probe's outcome, else of the build."""
+    logs = [run.log for run in probe.runs if run.outcome is probe.outcome and run.log]
+    return (logs or [probe.build_log])[0]
+
+
+def _inside(path: str, directory: str) -> str:
+    """A path without the run directory that it lies in."""
+    return path.removeprefix(directory.rstrip("/") + "/") if directory.strip("/") else path
+
+
+def _what_was_run(result: Result) -> Section:
+    rows: list[tuple[str, Line]] = [
+        (
+            "Searched" if place == 0 else "",
+            (*literal(f"{axis.pin} {axis.good}..{axis.bad}"), Span(f" ({axis.kind}, {count(axis.length, 'value')})")),
+        )
+        for place, axis in enumerate(result.axes)
+    ]
+    if result.chain_length:
+        rows.append(("Chain", prose(count(result.chain_length, "candidate") + ", both ends included")))
+    builds = f"{count(result.builds, 'build')} ({duration(result.build_seconds)})"
+    runs = f"{count(result.runs, 'run')} ({duration(result.run_seconds)})"
+    rows.append(("Work", prose(f"{builds}, {runs}; {duration(result.seconds)} in all")))
+    if result.fail_if_bad is not None or result.fail_if_good is not None:
+        said = [
+            f"{percent_or_never(rate)} of runs {side}"
+            for rate, side in ((result.fail_if_bad, "on bad candidates"), (result.fail_if_good, "on good ones"))
+            if rate is not None
+        ]
+        rows.append(("Estimated failures", prose(", ".join(said))))
+    if result.environment:
+        rows.append(("Environment", literal(result.environment)))
+    if result.exclude_newer:
+        rows.append(("Index read as of", prose(moment(result.exclude_newer))))
+    rows.extend((name, literal(value)) for name, value in result.facts.items())
+    if result.run_directory:
+        rows.append(("Logs lie under", literal(posixpath.normpath(result.run_directory))))
+    return Section("What was run", (Facts(tuple(rows)),))
+
+
+def percent_or_never(rate: float) -> str:
+    """An estimated rate: "under 0.01 %" rather than none."""
+    return "under 0.01 %" if rate < 0.0001 else percent(rate)
