@@ -1,0 +1,205 @@
+"""From what a person types to values: each function takes one argument and raises `UsageError` where it is wrong.
+
+Every message says what was given, what is expected and an example, so that it can be put right without the manual.
+What goes through here may end on a command line of another program: nothing that could be read as an option, or end
+a line, gets past. Whether a version or revision exists is asked later, of the index or repository.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from bisector.request import PinRange
+from pins.errors import UsageError
+
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", re.ASCII)
+_VALUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!/~^-]*", re.ASCII)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_COUNT = r"(\d+(?:\.\d+)?)"
+_DURATION = re.compile(rf"(?:{_COUNT}d)?(?:{_COUNT}h)?(?:{_COUNT}m)?(?:{_COUNT}s?)?", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_INSTANT = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)",
+    re.ASCII,
+)
+_SECONDS = (86400.0, 3600.0, 60.0, 1.0)
+_LONGEST = 10 * 365 * 86400.0
+
+
+def parse_pin(text: str) -> PinRange:
+    """`NAME=GOOD..BAD` as an axis; NAME is normalized as package names are."""
+    expected = "NAME=GOOD..BAD, for example --pin setuptools=80.9.0..82.0.1"
+    name, separator, ends = text.partition("=")
+    if not separator:
+        raise _wrong("--pin", text, "has no '='", expected)
+    good, dots, bad = ends.partition("..")
+    if not dots:
+        raise _wrong("--pin", text, "names no range: the good and the bad end go with two dots between", expected)
+    if not good or not bad:
+        raise _wrong("--pin", text, f"names no {'good' if not good else 'bad'} end", expected)
+    if ".." in bad:
+        raise _wrong("--pin", text, "has '..' more than once", expected)
+    good, bad = (_value("--pin", text, end, expected) for end in (good, bad))
+    return PinRange(_name("--pin", text, name, expected), good, bad)
+
+
+def parse_choice_of_version(text: str, option: str = "--fix") -> tuple[str, str]:
+    """`NAME=VALUE` (or `NAME==VALUE`) as a pin held at one value."""
+    expected = f"NAME=VALUE, for example {option} numpy=1.26.4"
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise _wrong(option, text, "has no '='", expected)
+    value = value.removeprefix("=")
+    if ".." in value:
+        raise _wrong(option, text, "is a range, where one value is meant", expected)
+    return _name(option, text, name, expected), _value(option, text, value, expected)
+
+
+def parse_duration(text: str, option: str) -> float:
+    """`90s`, `20m`, `6h`, `1h30m`, `2d` or plain seconds, as seconds; more than none."""
+    expected = f"a time such as 90s, 20m, 6h or 1h30m, for example {option} 20m"
+    found = _DURATION.fullmatch(text.strip().lower())
+    if not found or not any(found.groups()):
+        raise _wrong(option, text, "is no duration", expected)
+    seconds = sum(float(count) * unit for count, unit in zip(found.groups(), _SECONDS, strict=True) if count)
+    if not 0 < seconds <= _LONGEST:
+        raise _wrong(option, text, "is out of bounds", expected)
+    return seconds
+
+
+def parse_date(text: str, option: str) -> datetime:
+    """`2026-08-01` (its beginning, UTC) or an RFC 3339 instant, as an aware time in UTC."""
+    expected = f"a date or an RFC 3339 time, for example {option} 2026-08-01 or {option} 2026-08-01T12:00:00Z"
+    typed = text.strip()
+    try:
+        if _DATE.fullmatch(typed):
+            day = date.fromisoformat(typed)
+            return datetime(day.year, day.month, day.day, tzinfo=UTC)
+        if _INSTANT.fullmatch(typed):
+            return datetime.fromisoformat(typed.upper()).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise _wrong(option, text, f"does not exist ({error})", expected) from error
+    problem = "has no offset from UTC" if "T" in typed.upper() or " " in typed else "is no date"
+    raise _wrong(option, text, problem, expected)
+
+
+def parse_variable(text: str, option: str) -> tuple[str, str]:
+    """`K=V` as the name and value of an environment variable or a build argument; the value may be empty."""
+    expected = f"NAME=VALUE, for example {option} MODEL=kimi"
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise _wrong(option, text, "has no '='", expected)
+    if not _VARIABLE.fullmatch(name):
+        raise _wrong(option, text, f"does not begin with a variable's name ({_shown(name)})", expected)
+    if "\0" in value:
+        raise _wrong(option, text, "holds a NUL character", expected)
+    return name, value
+
+
+def parse_variable_name(text: str, option: str) -> str:
+    """The name of an environment variable."""
+    if not _VARIABLE.fullmatch(text):
+        raise _wrong(option, text, "is no variable's name", f"letters, digits and _, for example {option} HF_TOKEN")
+    return text
+
+
+def parse_count(text: str, option: str, example: int) -> int:
+    """A whole number, at least one."""
+    if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) < 1:
+        raise _wrong(option, text, "is no count", f"a whole number from 1 up, for example {option} {example}")
+    return int(text)
+
+
+def parse_repeat(text: str) -> int | None:
+    """Confirming runs: `auto` (None) or a count."""
+    if text.strip().lower() == "auto":
+        return None
+    if not re.fullmatch(r"[0-9]{1,4}", text.strip()) or int(text) < 1:
+        raise _wrong("--repeat", text, "is no count", "auto or a whole number from 1 up, for example --repeat 3")
+    return int(text)
+
+
+def parse_confidence(text: str) -> float:
+    """A probability above one half and below one."""
+    expected = "a probability between 0.5 and 1, both excluded, for example --confidence 0.99"
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise _wrong("--confidence", text, "is no number", expected) from error
+    if not 0.5 < value < 1:
+        raise _wrong("--confidence", text, "is out of bounds", expected)
+    return value
+
+
+def parse_choice(text: str, option: str, choices: Sequence[str]) -> str:
+    """One of a few words."""
+    if text not in choices:
+        *most, last = choices
+        raise _wrong(option, text, "is none of its values", f"{', '.join(most)} or {last}; try {option} {choices[0]}")
+    return text
+
+
+def parse_pattern(text: str, option: str) -> str:
+    """A regular expression (Python's), returned as typed."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        expected = f"a regular expression, for example {option} 'ImportError: .*pkg_resources'"
+        raise _wrong(option, text, f"cannot be read ({error})", expected) from error
+    return text
+
+
+def parse_requirement(text: str, option: str) -> str:
+    """A requirement as `pyproject.toml` would hold it."""
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        return str(Requirement(text))
+    except InvalidRequirement as error:
+        reason = str(error).split("\n", 1)[0]
+        expected = f"a package with or without versions, for example {option} 'numpy<2'"
+        raise _wrong(option, text, f"is no requirement ({reason})", expected) from error
+
+
+def parse_mount(text: str, directory: Path) -> str:
+    """`SRC:DST` or `SRC:DST:ro`, the source made absolute and DST required to be."""
+    expected = "SRC:DST or SRC:DST:ro with an absolute DST, for example --mount ./models:/models:ro"
+    parts = text.split(":")
+    if len(parts) not in {2, 3} or not parts[0]:
+        raise _wrong("--mount", text, "is no pair of paths", expected)
+    if not parts[1].startswith("/"):
+        raise _wrong("--mount", text, f"has a destination that is not absolute ({_shown(parts[1])})", expected)
+    if parts[2:] not in ([], ["ro"], ["rw"]):
+        raise _wrong("--mount", text, f"ends in {_shown(parts[2])}", expected)
+    if "\0" in text:
+        raise _wrong("--mount", text, "holds a NUL character", expected)
+    return ":".join([str(parse_path(parts[0], directory)), *parts[1:]])
+
+
+def parse_path(text: str, directory: Path) -> Path:
+    """A path, absolute: relative ones start at `directory`. The file itself may be a symbolic link, and stays one."""
+    return directory / Path(text).expanduser()
+
+
+def _name(option: str, text: str, name: str, expected: str) -> str:
+    from packaging.utils import canonicalize_name
+
+    if not _NAME.fullmatch(name):
+        raise _wrong(option, text, f"names no package: {_shown(name)} is not made of letters, digits, . _ -", expected)
+    return str(canonicalize_name(name))
+
+
+def _value(option: str, text: str, value: str, expected: str) -> str:
+    if not _VALUE.fullmatch(value):
+        raise _wrong(option, text, f"holds {_shown(value)}, which cannot be a version or revision", expected)
+    return value
+
+
+def _wrong(option: str, given: str, problem: str, expected: str) -> UsageError:
+    return UsageError(f"{option} {_shown(given)} {problem}; expected {expected}")
+
+
+def _shown(text: str) -> str:
+    """The text as one line that a terminal can show, shortened."""
+    return repr(text if len(text) <= 80 else text[:77] + "...")

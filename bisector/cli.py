@@ -1,0 +1,329 @@
+"""The command `bisector`.
+
+Only what `--help` needs is imported here; each command imports what it uses. How a command ends, and where its result
+goes, is said in `pins.command_line`.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bisector.run_options import RunOptions, with_run_options
+from pins.command_line import (
+    NoColor,
+    Output,
+    Quiet,
+    Verbose,
+    deliver,
+    guarded,
+    interrupted_exit_code,
+    new_app,
+    say,
+    start,
+    wants_color,
+)
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from bisector.events import Reporter
+    from bisector.report.model import Result
+
+app = new_app(
+    "Find the pin that broke it: between a good and a bad set of versions, build candidates, run a smoke script in each"
+    " and name the first bad version.\n\n"
+    "\b\nExample:\n  bisector run --pin setuptools=80.9.0..82.0.1 --smoke ./smoke.py"
+)
+
+FORMATS = ("text", "md", "html", "json")
+Format = Annotated[str, typer.Option("--format", metavar="text|md|html|json", help="How the result is written.")]
+TextOrJson = Annotated[str, typer.Option("--format", metavar="text|json", help="How the result is written.")]
+Run = Annotated[str | None, typer.Argument(metavar="RUN", help="A run's name, its beginning, or its directory.")]
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What was typed: the words after `bisector`, and those of them that follow `--`."""
+
+    words: tuple[str, ...]
+    script_arguments: tuple[str, ...]
+
+
+def main() -> None:
+    """The console command. Words after `--` are the smoke script's, and never looked at as options."""
+    words = tuple(sys.argv[1:])
+    end = words.index("--") if "--" in words else len(words)
+    start(app, "bisector", args=words[:end], obj=Typed(words, words[end + 1 :]))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"bisector {version('bisector')}")
+        raise typer.Exit
+
+
+def _all_options(context: typer.Context, asked: bool) -> None:
+    if asked:
+        for parameter in context.command.params:
+            setattr(parameter, "hidden", False)  # noqa: B010 - an attribute of options that typer's types do not tell
+        print(context.get_help())
+        raise typer.Exit
+
+
+AllOptions = Annotated[
+    bool, typer.Option("--help-all", is_eager=True, callback=_all_options, help="Show every option and exit.")
+]
+
+
+@app.callback()
+def _bisector(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Show it.")] = False,
+) -> None:
+    pass
+
+
+@app.command("run")
+@with_run_options
+@guarded
+def _run(
+    invocation: typer.Context,
+    options: RunOptions,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="bisect.toml, or a pyproject.toml: options.")
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Show what would be done, then stop.")] = False,
+    output_format: Format = "text",
+    output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
+    help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
+) -> int:
+    r"""Find the first bad pin.
+
+    \b
+    Examples:
+      bisector run --pin setuptools=80.9.0..82.0.1 --smoke ./smoke.py
+      bisector run --pin numpy=1.26.4..2.2.0 --with pandas==2.2.0 --python 3.11 --smoke ./smoke.py -- --fast
+      bisector run --pin pybind11=3.0.0..3.1.0 --dockerfile Dockerfile --smoke ./load.py --gpu rocm
+    """
+    _check_format(output_format)
+    typed: Typed = invocation.obj
+    from bisector.run_request import request_from
+
+    options = _with_configuration(options, file, quiet)
+    request = request_from(options, Path.cwd(), typed.script_arguments, ("bisector", *typed.words))
+    from bisector import session
+
+    if plan:
+        from bisector.plan_text import render_plan
+
+        return deliver(render_plan(session.plan(request), output_format), output)
+    with _reporter(quiet, verbose, no_color) as reporter:
+        result = session.bisect(request, reporter=reporter)
+    return _report(result, output_format, output, no_color)
+
+
+@app.command("resume")
+@guarded
+def _resume(
+    run: Run = None,
+    index_url: Annotated[str, typer.Option("--index-url", metavar="URL", help="Once more, if it had a password.")] = "",
+    budget: Annotated[str, typer.Option("--budget", metavar="6h", help="A new time limit for the whole run.")] = "",
+    output_format: Format = "text",
+    output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
+) -> int:
+    r"""Go on with an interrupted run (the latest, if none is named). What has ended is not repeated.
+
+    \b
+    Example:
+      bisector resume 20260801-1200
+    """
+    _check_format(output_format)
+    from bisector import session
+    from bisector.arguments import parse_duration
+
+    seconds = parse_duration(budget, "--budget") if budget else None
+    with _reporter(quiet, verbose, no_color) as reporter:
+        result = session.resume(run, reporter=reporter, index_url=index_url, budget=seconds)
+    return _report(result, output_format, output, no_color)
+
+
+@app.command("status")
+@guarded
+def _status(
+    run: Run = None,
+    output_format: TextOrJson = "text",
+    output: Output = None,
+) -> int:
+    r"""Where a run stands (the latest, if none is named), also while it is running.
+
+    \b
+    Example:
+      bisector status
+    """
+    _check_format(output_format, ("text", "json"))
+    from bisector.runs import find_run, is_driven, load_result
+    from bisector.status_text import render_status
+
+    run_directory = find_run(run)
+    running = is_driven(run_directory)
+    result = load_result(run_directory)
+    if output_format == "json":
+        from bisector.report import render
+
+        return deliver(render(result, "json"), output)
+    return deliver(render_status(result, running=running), output)
+
+
+@app.command("report")
+@guarded
+def _report_again(
+    run: Run = None, output_format: Format = "text", output: Output = None, no_color: NoColor = False
+) -> int:
+    r"""Render a run (the latest, if none is named): for the terminal, as Markdown, HTML or JSON.
+
+    \b
+    Example:
+      bisector report --format md --output finding.md
+    """
+    _check_format(output_format)
+    from bisector.runs import find_run, load_result
+
+    _report(load_result(find_run(run)), output_format, output, no_color)
+    return 0
+
+
+@app.command("probe")
+@with_run_options
+@guarded
+def _probe(
+    invocation: typer.Context,
+    options: RunOptions,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="bisect.toml, or a pyproject.toml: options.")
+    ] = None,
+    output_format: TextOrJson = "text",
+    output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
+    help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
+) -> int:
+    r"""Build and smoke one pin set, without a search; --pin is NAME==VALUE here. Exit code 0: passed, 1: not.
+
+    \b
+    Example:
+      bisector probe --pin setuptools==82.0.0 --smoke ./smoke.py
+    """
+    _check_format(output_format, ("text", "json"))
+    typed: Typed = invocation.obj
+    from bisector.run_request import request_for_one
+
+    options = _with_configuration(options, file, quiet)
+    request = request_for_one(options, Path.cwd(), typed.script_arguments, ("bisector", *typed.words))
+    from bisector.single_probe import exit_code, probe, render_probe
+
+    with _reporter(quiet, verbose, no_color) as reporter:
+        record = probe(request, reporter=reporter)
+    return deliver(render_probe(record, output_format), output, exit_code(record))
+
+
+@app.command("gc")
+@guarded
+def _gc(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also builds of interrupted runs, and those kept with --keep.")
+    ] = False,
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="30d", help="Also whole runs, last touched longer ago.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+) -> int:
+    r"""Remove what runs have left behind: processes, containers, scratch space, builds of finished runs.
+
+    \b
+    Example:
+      bisector gc --older-than 30d
+    """
+    from datetime import timedelta
+
+    from bisector.arguments import parse_duration
+    from bisector.leftovers import collect_garbage
+
+    age = timedelta(seconds=parse_duration(older_than, "--older-than")) if older_than else None
+    removed = collect_garbage(everything=everything, older_than=age, dry_run=dry_run)
+    verb = "would remove" if dry_run else "removed"
+    lines = [f"{verb} {each.what} ({each.run})" for each in removed]
+    return deliver("\n".join(lines or ["nothing is left over"]), None)
+
+
+@app.command("doctor")
+@guarded
+def _doctor(
+    need: Annotated[
+        list[str],
+        typer.Option("--need", metavar="NAME", help="Exit 1 unless it is there: docker, gpu, ... Repeatable."),
+    ] = [],  # noqa: B006 - typer copies it
+    output_format: TextOrJson = "text",
+    output: Output = None,
+) -> int:
+    r"""What this machine can run: Python versions, package index, Docker, GPUs, disk.
+
+    \b
+    Example:
+      bisector doctor --need docker
+    """
+    _check_format(output_format, ("text", "json"))
+    from bisector.doctor import examine, missing, render_findings
+
+    findings = examine()
+    lacking = missing(findings, need)
+    deliver(render_findings(findings, output_format), output)
+    for finding in lacking:
+        say(f"needed and not there: {finding.name}: {finding.detail}")
+    return 1 if lacking else 0
+
+
+def _check_format(chosen: str, known: tuple[str, ...] = FORMATS) -> None:
+    from bisector.arguments import parse_choice
+
+    parse_choice(chosen, "--format", known)
+
+
+def _with_configuration(options: RunOptions, file: Path | None, quiet: bool) -> RunOptions:
+    from bisector.configuration import combined, find_configuration, read_configuration
+
+    path = file or find_configuration(Path.cwd())
+    if path is None:
+        return options
+    if file is None and not quiet:
+        say(f"Options not given here are taken from {path.name}.")
+    return combined(options, read_configuration(path))
+
+
+def _reporter(quiet: bool, verbose: bool, no_color: bool) -> "AbstractContextManager[Reporter]":
+    from bisector.progress import reporter_for
+
+    return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=wants_color(sys.stderr, no_color))
+
+
+def _report(result: "Result", output_format: str, output: Path | None, no_color: bool) -> int:
+    import shutil
+
+    from bisector.report import render
+    from bisector.report.model import EXIT_CODES, Verdict
+
+    to_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if to_terminal else 100
+    color = output is None and sys.stdout is not None and wants_color(sys.stdout, no_color)
+    code = interrupted_exit_code() if result.verdict is Verdict.INTERRUPTED else EXIT_CODES[result.verdict]
+    return deliver(render(result, output_format, width=width, color=color), output, code)

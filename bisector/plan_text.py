@@ -1,0 +1,70 @@
+"""What `bisector run --plan` shows."""
+
+import json
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from pins.errors import UsageError
+
+if TYPE_CHECKING:
+    from bisector.session import Plan
+
+SCHEMA = "bisector.plan/1"
+SHOWN = 12
+"""Values of an axis that are listed before the middle is left out."""
+
+
+def render_plan(plan: "Plan", output_format: str) -> str:
+    """A plan as text or as a `bisector.plan/1` document.
+
+    Raises:
+        UsageError: another format.
+    """
+    if output_format == "json":
+        return json.dumps(_document(plan), indent=2, ensure_ascii=False)
+    if output_format != "text":
+        raise UsageError(f"--plan is written as text or json, not as {output_format}; leave --format out")
+    lines = []
+    for axis in plan.axes:
+        lines.append(f"{axis.pin} ({axis.kind.value}): {axis.good} (good) to {axis.bad} (bad), {axis.steps} steps")
+        lines.append(f"    {_listed([value.text for value in axis.values])}")
+    lines.append(f"Chain: {plan.chain.steps + 1} candidates, good end and bad end included.")
+    lines.append(
+        f"Builds: at most {plan.most_builds} where the script is deterministic and every candidate builds"
+        + (", the swap test apart." if len(plan.axes) > 1 else ".")
+    )
+    if plan.infeasible:
+        lines.append("Cannot be resolved, and is never built:")
+        lines += [f"    {candidate}: {reason}" for candidate, reason in plan.infeasible]
+    return "\n".join(lines)
+
+
+def _document(plan: "Plan") -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "bisector", "version": version("bisector")},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "axes": [
+            {
+                "pin": axis.pin,
+                "kind": axis.kind.value,
+                "good": axis.good,
+                "bad": axis.bad,
+                "length": len(axis.values),
+                "values": [value.text for value in axis.values],
+            }
+            for axis in plan.axes
+        ],
+        "chain": [dict(candidate) for candidate in plan.chain.candidates],
+        "chain_length": plan.chain.steps + 1,
+        "infeasible": [{"candidate": dict(candidate), "reason": reason} for candidate, reason in plan.infeasible],
+        "most_builds": plan.most_builds,
+    }
+
+
+def _listed(values: list[str]) -> str:
+    if len(values) <= SHOWN:
+        return " ".join(values)
+    half = SHOWN // 2
+    return " ".join([*values[:half], f"... {len(values) - SHOWN} more ...", *values[-half:]])

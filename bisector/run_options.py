@@ -1,0 +1,140 @@
+"""The options of `bisector run`, one field each: what the command line shows and what a configuration file may hold.
+
+Values are kept as they were typed (text, several texts, or a flag); `arguments` and `run_request` make sense of them.
+None, or an empty tuple: not given.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+Text = str | None
+Texts = tuple[str, ...]
+Flag = bool | None
+
+
+def _text(name: str, metavar: str, help_text: str, *, rare: bool = False) -> Any:
+    return typer.Option(name, metavar=metavar, help=help_text, hidden=rare, show_default=False)
+
+
+def _flag(name: str, help_text: str, *, rare: bool = False) -> Any:
+    return typer.Option(name, help=help_text, hidden=rare, show_default=False)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Every option, in the order of the help. Those that `rare=True` marks are shown by `--help-all` alone."""
+
+    pin: Annotated[Texts, _text("--pin", "NAME=GOOD..BAD", "A pin and its two ends. Repeatable.")] = ()
+    smoke: Annotated[Text, _text("--smoke", "SCRIPT", "Exit 0: good, 125: skip, else bad. Arguments follow --.")] = None
+    fix: Annotated[Texts, _text("--fix", "NAME=VALUE", "Hold a pin still. Repeatable.")] = ()
+    expect: Annotated[Text, _text("--expect", "REGEX", "Only a failure whose output matches counts.")] = None
+    any_failure: Annotated[Flag, _flag("--any-failure", "Every failure counts, whatever it looks like.", rare=True)] = (
+        None
+    )
+    timeout: Annotated[Text, _text("--timeout", "20m", "Time for one run of the script.")] = None
+    timeout_is: Annotated[Text, _text("--timeout-is", "auto|fail|skip", "What a timeout means.", rare=True)] = None
+    smoke_env: Annotated[Texts, _text("--smoke-env", "K=V", "A variable of the script. Repeatable.")] = ()
+    pass_env: Annotated[Texts, _text("--pass-env", "K", "Hand on a variable of yours. Repeatable.", rare=True)] = ()
+    share_cache: Annotated[Text, _text("--share-cache", "DIR", "Use it in place of fresh caches.", rare=True)] = None
+
+    environment: Annotated[Text, _text("--env", "venv|docker|command", "How a candidate is built.")] = None
+    with_: Annotated[Texts, _text("--with", "REQ", "venv: a further requirement. Repeatable.")] = ()
+    requirements: Annotated[Texts, _text("--requirements", "FILE", "venv: further requirements.")] = ()
+    constraint: Annotated[Texts, _text("--constraint", "FILE", "venv: constraints.", rare=True)] = ()
+    build_constraint: Annotated[
+        Texts, _text("--build-constraint", "REQ", "venv: a constraint of isolated builds.", rare=True)
+    ] = ()
+    python: Annotated[Text, _text("--python", "3.12", "venv: version or path of the interpreter.")] = None
+    no_build_isolation: Annotated[
+        Flag, _flag("--no-build-isolation", "venv: build with what is installed.", rare=True)
+    ] = None
+    build_command: Annotated[Texts, _text("--build-command", "CMD", "command: builds a candidate.")] = ()
+    build_timeout: Annotated[Text, _text("--build-timeout", "2h", "Time for one build.", rare=True)] = None
+    build_failure_is: Annotated[
+        Text, _text("--build-failure-is", "auto|fail|skip", "What a failed build means.", rare=True)
+    ] = None
+    exclude_newer: Annotated[Text, _text("--exclude-newer", "DATE", "Read the index as of then.")] = None
+    index_url: Annotated[Text, _text("--index-url", "URL", "In place of the configured index.", rare=True)] = None
+    extra_index_url: Annotated[Texts, _text("--extra-index-url", "URL", "A further index. Repeatable.", rare=True)] = ()
+
+    dockerfile: Annotated[Text, _text("--dockerfile", "FILE", "docker: its ARGs take the pins.")] = None
+    context: Annotated[Text, _text("--context", "DIR", "docker: build context, if another.", rare=True)] = None
+    target: Annotated[Text, _text("--target", "STAGE", "docker: the stage to build.", rare=True)] = None
+    build_arg: Annotated[Texts, _text("--build-arg", "K=V", "docker: {NAME} in V is a pin's value.")] = ()
+    secret: Annotated[Texts, _text("--secret", "id=...", "docker: a build secret.", rare=True)] = ()
+    ssh: Annotated[Texts, _text("--ssh", "default|ID=PATH", "docker: an agent for builds.", rare=True)] = ()
+    gpu: Annotated[Text, _text("--gpu", "rocm|nvidia", "docker: hand the devices on.")] = None
+    mount: Annotated[Texts, _text("--mount", "SRC:DST[:ro]", "docker: a bind mount. Repeatable.")] = ()
+    models: Annotated[Text, _text("--models", "DIR", "docker: models, read-only, hubs offline.")] = None
+    docker_arg: Annotated[Texts, _text("--docker-arg", "ARG", "docker: an argument of docker run.")] = ()
+
+    confidence: Annotated[Text, _text("--confidence", "0.99", "Probability to reach.", rare=True)] = None
+    max_runs: Annotated[Text, _text("--max-runs", "N", "Stop after so many runs.", rare=True)] = None
+    budget: Annotated[Text, _text("--budget", "6h", "Stop after this time.")] = None
+    repeat: Annotated[Text, _text("--repeat", "auto|N", "Confirming runs at culprit and predecessor.", rare=True)] = (
+        None
+    )
+    rebuild_witnesses: Annotated[Flag, _flag("--rebuild-witnesses", "Build both afresh, too.", rare=True)] = None
+    workers: Annotated[Text, _text("--workers", "N", "Probes at once.")] = None
+    keep: Annotated[Flag, _flag("--keep", "Keep the environments.")] = None
+    run_dir: Annotated[Text, _text("--run-dir", "DIR", "Where the journal and the logs go.", rare=True)] = None
+
+    # Only in a configuration file; on the command line they follow `--`.
+    smoke_args: Texts = ()
+
+
+_KINDS: dict[object, str] = {Text: "text", Texts: "texts", Flag: "flag"}
+_HINTS = get_type_hints(RunOptions)
+
+PATHS = frozenset({"smoke", "requirements", "constraint", "share_cache", "dockerfile", "context", "models", "run_dir"})
+"""Options whose value is a path, in a configuration file relative to it (`mount` and `python` are looked at apart)."""
+
+
+BY_NAME = frozenset({"pin", "fix", "smoke_env", "build_arg"})
+"""Options of the form NAME=VALUE, which a configuration file may give as a table."""
+
+
+def key_of(name: str) -> str:
+    """What a field is called in a configuration file."""
+    return {"with_": "with", "environment": "env"}.get(name, name.replace("_", "-"))
+
+
+def kind_of(name: str) -> str:
+    """What sort of value an option has: "text", "texts" or "flag"."""
+    return _KINDS[_HINTS[name]]
+
+
+def with_run_options(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """Give a command, in place of its parameter `options`, one command line option for each field that has one."""
+    hints = get_type_hints(RunOptions, include_extras=True)
+    own = get_type_hints(command, include_extras=True)
+    shown = [each.name for each in fields(RunOptions) if hasattr(hints[each.name], "__metadata__")]
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name == "options":
+            parameters += [_parameter(name, hints[name]) for name in shown]
+        else:
+            parameters.append(parameter.replace(annotation=own[name], kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @functools.wraps(command)
+    def called(**given: Any) -> int | None:
+        typed: dict[str, Any] = {name: given.pop(name) for name in shown}
+        typed |= {name: tuple(value) for name, value in typed.items() if isinstance(value, list)}
+        return command(options=RunOptions(**typed), **given)
+
+    del called.__wrapped__  # its signature is not this one's
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    return called
+
+
+def _parameter(name: str, hint: Any) -> inspect.Parameter:
+    default: tuple[str, ...] | None = None
+    if kind_of(name) == "texts":  # typer knows lists
+        default, hint = (), Annotated[list[str], *hint.__metadata__]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)

@@ -1,0 +1,186 @@
+"""From options as they were typed to the request for a run."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TypeVar
+
+from bisector import arguments
+from bisector.model import SmokeScript
+from bisector.request import (
+    BuildFailureIs,
+    DockerRequest,
+    IndexRequest,
+    PinRange,
+    RequirementsRequest,
+    RunRequest,
+    TimeoutIs,
+)
+from bisector.run_options import RunOptions, key_of
+from pins.errors import UsageError
+
+T = TypeVar("T")
+
+ENVIRONMENTS = ("venv", "docker", "command")
+ONLY_FOR = {
+    "venv": (
+        "with_", "requirements", "constraint", "build_constraint", "no_build_isolation",
+    ),
+    "docker": (
+        "dockerfile", "context", "target", "build_arg", "secret", "ssh", "gpu", "mount", "models", "docker_arg",
+    ),
+    "command": ("build_command",),
+}  # fmt: skip
+"""Options that one environment alone can honour: given with another they would be silently without effect."""
+
+
+def request_from(
+    options: RunOptions, directory: Path, script_arguments: Sequence[str] = (), command_line: Sequence[str] = ()
+) -> RunRequest:
+    """Make sense of every option.
+
+    Args:
+        options: as typed, or read from a file.
+        directory: where relative paths start.
+        script_arguments: what followed `--`.
+        command_line: the words of the whole command, for the report's reproduce line.
+
+    Raises:
+        UsageError: an option is missing, wrong, or of no effect together with the others.
+    """
+    if not options.pin:
+        raise UsageError("nothing to search: name a pin and its two ends, for example --pin setuptools=80.9.0..82.0.1")
+    pins = tuple(arguments.parse_pin(text) for text in options.pin)
+    return _request(options, pins, directory, script_arguments, command_line)
+
+
+def request_for_one(
+    options: RunOptions, directory: Path, script_arguments: Sequence[str] = (), command_line: Sequence[str] = ()
+) -> RunRequest:
+    """The same for one candidate: each `--pin` is NAME=VALUE, and both ends are that value.
+
+    Raises:
+        UsageError: as `request_from`.
+    """
+    if not options.pin:
+        raise UsageError("nothing to build: name a pin and its value, for example --pin setuptools==82.0.1")
+    chosen = [arguments.parse_choice_of_version(text, "--pin") for text in options.pin]
+    pins = tuple(PinRange(name, value, value) for name, value in chosen)
+    return _request(options, pins, directory, script_arguments, command_line)
+
+
+def _request(
+    options: RunOptions,
+    pins: tuple[PinRange, ...],
+    directory: Path,
+    script_arguments: Sequence[str],
+    command_line: Sequence[str],
+) -> RunRequest:
+    if not options.smoke:
+        raise UsageError("no smoke script: name a program that tells good from bad, for example --smoke ./smoke.py")
+    environment = _environment(options)
+    fixed = tuple(arguments.parse_choice_of_version(text) for text in options.fix)
+    both = sorted({name for name, _ in fixed} & {pin.pin for pin in pins})
+    if both:
+        raise UsageError(f"{', '.join(both)}: both searched (--pin) and held still (--fix); leave one of them out")
+    return RunRequest(
+        pins=pins,
+        smoke=_smoke(options, directory, script_arguments),
+        environment=environment,
+        build_command=tuple(options.build_command),
+        requirements=_requirements(options, directory),
+        docker=_docker(options, directory),
+        index=IndexRequest(options.index_url or "", tuple(options.extra_index_url)),
+        exclude_newer=_given(options.exclude_newer, lambda text: arguments.parse_date(text, "--exclude-newer")),
+        fixed=fixed,
+        timeout_is=TimeoutIs(_choice(options.timeout_is, "--timeout-is", tuple(TimeoutIs))),
+        build_failure_is=BuildFailureIs(_choice(options.build_failure_is, "--build-failure-is", tuple(BuildFailureIs))),
+        build_timeout=_seconds(options.build_timeout, "--build-timeout"),
+        expect=arguments.parse_pattern(options.expect or "", "--expect"),
+        any_failure=bool(options.any_failure),
+        confidence=arguments.parse_confidence(options.confidence or "0.99"),
+        max_runs=_given(options.max_runs, lambda text: arguments.parse_count(text, "--max-runs", 40)),
+        budget=_seconds(options.budget, "--budget"),
+        repeat=arguments.parse_repeat(options.repeat or "auto"),
+        rebuild_witnesses=bool(options.rebuild_witnesses),
+        keep=bool(options.keep),
+        workers=arguments.parse_count(options.workers or "1", "--workers", 2),
+        run_directory=_path(options.run_dir, directory),
+        command_line=tuple(command_line),
+    )
+
+
+def _environment(options: RunOptions) -> str:
+    implied = "docker" if options.dockerfile else "command" if options.build_command else "venv"
+    chosen = arguments.parse_choice(options.environment or implied, "--env", ENVIRONMENTS)
+    given = {each.name for each in fields(RunOptions) if getattr(options, each.name)}
+    for owner, names in ONLY_FOR.items():
+        useless = [f"--{key_of(name)}" for name in names if name in given]
+        if owner != chosen and useless:
+            raise UsageError(
+                f"{', '.join(useless)}: of use in --env {owner} alone, and this run has --env {chosen}; leave one out"
+            )
+    if chosen == "docker":
+        if not options.dockerfile:
+            raise UsageError("--env docker needs a Dockerfile, for example --dockerfile docker/Dockerfile")
+        if options.python:
+            raise UsageError("--python: a Dockerfile brings its own Python; say it there, or with --build-arg")
+    if chosen == "command" and not options.build_command:
+        raise UsageError("--env command needs what builds a candidate, for example --build-command 'make deps'")
+    return chosen
+
+
+def _smoke(options: RunOptions, directory: Path, script_arguments: Sequence[str]) -> SmokeScript:
+    return SmokeScript(
+        path=arguments.parse_path(options.smoke or "", directory),
+        arguments=tuple(script_arguments) or tuple(options.smoke_args),
+        variables=tuple(arguments.parse_variable(text, "--smoke-env") for text in options.smoke_env),
+        timeout=_seconds(options.timeout, "--timeout"),
+        share_cache=_path(options.share_cache, directory),
+        pass_environment=tuple(arguments.parse_variable_name(text, "--pass-env") for text in options.pass_env),
+    )
+
+
+def _requirements(options: RunOptions, directory: Path) -> RequirementsRequest:
+    python = options.python or ""
+    return RequirementsRequest(
+        requirements=tuple(arguments.parse_requirement(text, "--with") for text in options.with_),
+        requirement_files=tuple(arguments.parse_path(text, directory) for text in options.requirements),
+        constraint_files=tuple(arguments.parse_path(text, directory) for text in options.constraint),
+        build_constraints=tuple(
+            arguments.parse_requirement(text, "--build-constraint") for text in options.build_constraint
+        ),
+        python=str(arguments.parse_path(python, directory)) if "/" in python else python,
+        build_isolation=not options.no_build_isolation,
+    )
+
+
+def _docker(options: RunOptions, directory: Path) -> DockerRequest:
+    return DockerRequest(
+        dockerfile=_path(options.dockerfile, directory),
+        context=_path(options.context, directory),
+        target=options.target or "",
+        build_args=tuple(arguments.parse_variable(text, "--build-arg") for text in options.build_arg),
+        docker_args=tuple(options.docker_arg),
+        mounts=tuple(arguments.parse_mount(text, directory) for text in options.mount),
+        gpu=arguments.parse_choice(options.gpu, "--gpu", ("rocm", "nvidia")) if options.gpu else "",
+        models=_path(options.models, directory),
+        secrets=tuple(options.secret),
+        ssh=tuple(options.ssh),
+    )
+
+
+def _path(text: str | None, directory: Path) -> Path | None:
+    return _given(text, lambda given: arguments.parse_path(given, directory))
+
+
+def _seconds(text: str | None, option: str) -> float | None:
+    return _given(text, lambda given: arguments.parse_duration(given, option))
+
+
+def _choice(text: str | None, option: str, choices: Sequence[str]) -> str:
+    return arguments.parse_choice(text or choices[0], option, choices)
+
+
+def _given(text: str | None, parse: Callable[[str], T]) -> T | None:
+    return parse(text) if text else None

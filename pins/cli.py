@@ -1,0 +1,33 @@
+"""The command `pins`.
+
+Only what `--help` needs is imported here. Commands live in modules of their own, each with its app of one command;
+how a command ends, and where its result goes, is said in `pins.command_line`.
+"""
+
+from typing import Annotated
+
+import typer
+
+from pins.command_line import new_app, start
+
+app = new_app("Say what a file pins, edit it in place, and compare two revisions.")
+
+
+def main() -> None:
+    """The console command."""
+    start(app, "pins")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"pins {version('bisector')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _pins(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Show it.")] = False,
+) -> None:
+    pass

@@ -1,0 +1,211 @@
+"""What both commands share at the terminal: how they end, where results go, and the options that every one takes.
+
+Results go to standard output and nothing else does. A command ends with one of the exit codes of `pins.errors`; what
+is caught here is only turned into a message and a code, never into an outcome.
+"""
+
+import errno
+import functools
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import IO, Annotated, Any, NoReturn, ParamSpec
+
+import typer
+
+from pins.errors import EnvironmentFailureError, PinsError, UsageError
+
+P = ParamSpec("P")
+
+FAULT = 70
+INTERRUPTED = 130
+MACHINE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+
+Output = Annotated[Path | None, typer.Option("--output", metavar="FILE", help="Write the result there instead.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="More progress on standard error.")]
+NoColor = Annotated[bool, typer.Option("--no-color", help="No colour (also NO_COLOR).")]
+
+
+class Terminated(KeyboardInterrupt):
+    """The system asked the program to end (SIGTERM, SIGHUP): all that stops for Ctrl-C stops for it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+_asked_to_end: list[int] = []
+
+
+def new_app(help_text: str) -> typer.Typer:
+    """An app whose help is plain text and whose errors are ours to show."""
+    return typer.Typer(
+        help=help_text,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    )
+
+
+def start(app: typer.Typer, tool: str, **extra: Any) -> NoReturn:
+    """Run a command of `app` and exit: the body of `main`."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup means it
+            signal.signal(number, _end)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name=tool, **extra)
+    raise AssertionError("an app ends the program")
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    _asked_to_end.append(number)
+    raise Terminated(number)
+
+
+def interrupted_exit_code() -> int:
+    """What an interrupted command exits with: 130 after Ctrl-C, 143 after SIGTERM."""
+    return 128 + _asked_to_end[-1] if _asked_to_end else INTERRUPTED
+
+
+def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
+    """A command that ends with the exit code it returns (None: 0), or with that of the error that ends it."""
+
+    @functools.wraps(command)
+    def ending(*arguments: P.args, **options: P.kwargs) -> None:
+        try:
+            code = command(*arguments, **options)
+        except (typer.Exit, typer.Abort, typer.TyperException):
+            raise
+        except KeyboardInterrupt:
+            say("Interrupted.")
+            code = interrupted_exit_code()
+        except PinsError as error:
+            say(f"Error: {error.message}")
+            code = error.exit_code
+        except BrokenPipeError:
+            _discard(sys.stdout)
+            code = 128 + signal.SIGPIPE
+        except OSError as error:
+            if error.errno not in MACHINE_ERRORS:
+                code = _fault(error)
+            else:
+                say(f"Error: this machine failed, so nothing is concluded: {_one_line(error)}")
+                code = EnvironmentFailureError.exit_code
+        except Exception as error:
+            code = _fault(error)
+        raise typer.Exit(code or 0)
+
+    return ending
+
+
+def deliver(text: str, output: Path | None, code: int = 0) -> int:
+    """Put a result where it belongs: on standard output, or in `output`, which is replaced as a whole.
+
+    Returns:
+        `code`, also where the reader of standard output has gone away: the command itself is done.
+
+    Raises:
+        UsageError: the file cannot be written.
+        EnvironmentFailureError: standard output cannot be written.
+    """
+    if not text.endswith("\n"):
+        text += "\n"
+    if output is not None:
+        _replace(output, text)
+        return code
+    if sys.stdout is None:
+        raise EnvironmentFailureError("standard output is closed; give --output FILE, or leave it open")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+    except OSError as error:
+        _discard(sys.stdout)
+        raise EnvironmentFailureError(f"standard output cannot be written: {error.strerror}") from error
+    return code
+
+
+def say(text: str) -> None:
+    """A line for the person, on standard error."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        _discard(sys.stderr)
+
+
+def wants_color(stream: IO[str], no_color: bool) -> bool:
+    """Whether to colour what goes to `stream`: NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
+    if no_color or os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "") not in {"", "0"}:
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def without_credentials(text: str) -> str:
+    """The text with the user and password of every URL in it masked."""
+    return _CREDENTIALS.sub("***@", text)
+
+
+def _replace(path: Path, text: str) -> None:
+    try:
+        if path.exists() and not path.is_file():  # /dev/stderr, a named pipe
+            path.write_text(text, encoding="utf-8")
+            return
+        target = path.resolve()
+        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno in MACHINE_ERRORS:
+            raise
+        raise UsageError(f"--output {str(path)!r} cannot be written: {error.strerror}") from error
+
+
+def _fault(error: Exception) -> int:
+    import tempfile
+    import traceback
+
+    trace = without_credentials("".join(traceback.format_exception(error)))
+    kept = ""
+    if os.environ.get("BISECTOR_DEBUG", "") not in {"", "0"}:
+        say(trace)
+    else:
+        try:
+            with tempfile.NamedTemporaryFile("w", prefix="bisector-fault-", suffix=".txt", delete=False) as file:
+                file.write(f"{sys.version}\n{trace}")
+            kept = f" The details are in {file.name}; BISECTOR_DEBUG=1 shows them here."
+        except OSError:
+            kept = " BISECTOR_DEBUG=1 shows the details."
+    say(
+        f"Error: a fault in this program, not in what you asked for: {_one_line(error)}\n"
+        f"Nothing is concluded from it.{kept}\n"
+        "Please report it to the project with those details, the command that you typed and what --version prints."
+    )
+    return FAULT
+
+
+def _one_line(error: Exception) -> str:
+    return without_credentials(f"{type(error).__name__}: {error}").split("\n", 1)[0][:300]
+
+
+def _discard(stream: IO[str] | None) -> None:
+    """Send what is still buffered nowhere, so that the interpreter does not fail on it as it ends."""
+    if stream is not None:
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except (OSError, ValueError):
+            return
