@@ -35,7 +35,7 @@ def collect_garbage(
         What was removed, in the order in which it went.
     """
     removed: list[Removed] = []
-    for run in all_runs():
+    for run in [*all_runs(), *all_runs("probes")]:
         if is_driven(run):
             continue
         try:
@@ -89,9 +89,9 @@ def _docker_leftovers(run: str, *, images: bool, dry_run: bool) -> list[Removed]
 
 def _unborn(*, dry_run: bool) -> list[Removed]:
     """Directories of runs that were killed before they had a journal."""
-    runs = state_directory() / "runs"
     removed = []
-    for directory in runs.iterdir() if runs.is_dir() else ():
+    rooms = [state_directory() / room for room in ("runs", "probes")]
+    for directory in (found for room in rooms if room.is_dir() for found in room.iterdir()):
         if directory.is_dir() and not (directory / JOURNAL).exists() and not is_driven(directory):
             removed.append(Removed("the directory of a run that never began", directory.name))
             if not dry_run:

@@ -30,9 +30,9 @@ def read_index(request: IndexRequest, variables: Mapping[str, str], directory: P
 
 
 def make_environment(
-    request: RunRequest, index: "IndexConfiguration", exclude_newer: datetime, run_id: str
+    request: RunRequest, pins: tuple[str, ...], index: "IndexConfiguration", exclude_newer: datetime, run_id: str
 ) -> Environment:
-    """The environment that was asked for.
+    """The environment that was asked for, for candidates with these pins.
 
     Raises:
         UsageError: there is none of that name, or it lacks an option.
@@ -61,12 +61,17 @@ def make_environment(
 
             return DockerEnvironment(
                 request.docker,
-                tuple(pin.pin for pin in request.pins),
+                pins,
                 exclude_newer,
                 run_id=run_id,
                 build_timeout=request.build_timeout,
             )
     raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker and command")
+
+
+def pins_of(request: RunRequest) -> tuple[str, ...]:
+    """The names of the pins that move."""
+    return tuple(pin.pin for pin in request.pins)
 
 
 def axes_of(
@@ -81,7 +86,7 @@ def axes_of(
     from pins.sources.package_index import PackageIndex
     from pins.sources.releases import releases_between
 
-    names = [pin.pin for pin in request.pins]
+    names = pins_of(request)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"--pin names {', '.join(twice)} twice; give each pin one range")

@@ -31,7 +31,7 @@ def cache_directory() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "bisector"
 
 
-def new_run_directory(asked_for: Path | None) -> Path:
+def new_run_directory(asked_for: Path | None, *, room: str = "runs") -> Path:
     """Make the directory of a new run.
 
     Raises:
@@ -39,7 +39,7 @@ def new_run_directory(asked_for: Path | None) -> Path:
         EnvironmentFailureError: it cannot be made.
     """
     name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-    directory = asked_for or state_directory() / "runs" / name
+    directory = asked_for or state_directory() / room / name
     try:
         directory.mkdir(parents=True, exist_ok=asked_for is not None)
         if any(directory.iterdir()):
@@ -54,9 +54,9 @@ def new_run_directory(asked_for: Path | None) -> Path:
     return directory.resolve()
 
 
-def all_runs() -> list[Path]:
-    """The directories of the runs under the state directory, newest first."""
-    runs = state_directory() / "runs"
+def all_runs(room: str = "runs") -> list[Path]:
+    """The directories of the runs (or single "probes") under the state directory, newest first."""
+    runs = state_directory() / room
     found = [path.parent for path in runs.glob(f"*/{JOURNAL}")] if runs.is_dir() else []
     return sorted(found, key=lambda run: (run / JOURNAL).stat().st_mtime, reverse=True)
 

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bisector.certificate import certify
 from bisector.driver import Driver
@@ -17,17 +18,29 @@ from bisector.environments.base import BuildFailedError, Environment, Infeasible
 from bisector.events import Reporter, RunEnded, RunStarted, silent
 from bisector.executors.local import LocalExecutor
 from bisector.journal import Journal, adapter, to_json
-from bisector.model import Axis, Candidate
-from bisector.preparation import axes_of, host_facts, make_environment, read_index, target_of, without_credentials
+from bisector.model import Axis, AxisValue, Candidate
+from bisector.preparation import (
+    axes_of,
+    host_facts,
+    make_environment,
+    pins_of,
+    read_index,
+    target_of,
+    without_credentials,
+)
 from bisector.prober import Prober
 from bisector.processes import end_marked
-from bisector.report.model import Result, Verdict
+from bisector.report.model import ProbeRecord, Result, Verdict
 from bisector.request import RunRequest
 from bisector.results import CHAIN, chain_of, result_of
 from bisector.runs import JOURNAL, driving, find_run, new_run_directory
 from bisector.smoke import check_script
 from bisector.space import Chain, chain_through, ends, order_of_pins
 from pins.errors import EnvironmentFailureError, NoSolutionError, PinsError, UsageError
+from pins.model import PinKind
+
+if TYPE_CHECKING:
+    from pins.sources.index_configuration import IndexConfiguration
 
 _AXES = tuple[Axis, ...]
 
@@ -79,7 +92,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
         EnvironmentFailureError: our side or the machine failed before there was a run to go on with.
         InterruptedRunError: Ctrl-C or SIGTERM; the run can be resumed.
     """
-    check_script(request.smoke.path)
+    check_script(request.smoke.path, local=request.environment != "docker")
     created = datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
     exclude_newer = request.exclude_newer or created
@@ -87,32 +100,70 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
     with ExitStack() as stack:
         try:
             stack.enter_context(driving(run_directory))
-            environment = make_environment(request, index, exclude_newer, run_directory.name)
+            environment = make_environment(request, pins_of(request), index, exclude_newer, run_directory.name)
             environment.check()
             axes = axes_of(request, index, target_of(environment), exclude_newer)
             chain = _lay_chain(axes, environment)
-            journal = Journal(run_directory / JOURNAL, create=True)
+            journal = _new_journal(run_directory, request, environment, index, axes, chain, created)
         except BaseException:
             _discard(run_directory, keep_root=request.run_directory is not None)
             raise
         stack.callback(journal.close)
-        journal.set_meta("created", created.isoformat())
-        journal.set_meta("exclude_newer", exclude_newer.isoformat())
-        journal.set_meta("request", to_json(without_credentials(request, index)))
-        journal.set_meta("axes", to_json(axes, _AXES))
-        journal.set_meta("chain", to_json(tuple(candidate.pins for candidate in chain.candidates), CHAIN))
-        journal.set_meta("fingerprint", to_json(_fingerprint(request, environment), dict[str, str]))
-        journal.set_meta("environment", environment.name)
-        journal.set_meta("facts", to_json(host_facts(), dict[str, str]))
         return _drive(request, environment, journal, run_directory, index.redact, reporter)
+
+
+def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter: Reporter = silent) -> ProbeRecord:
+    """Build one candidate and run the script on it; no search.
+
+    Args:
+        request: everything but its pins and what concerns a search.
+        candidate: the pins.
+        runs: how often the script runs on the one build.
+        reporter: told what happens.
+
+    Raises:
+        UsageError, EnvironmentFailureError: as for `bisect`.
+        InterruptedRunError: Ctrl-C or SIGTERM.
+    """
+    check_script(request.smoke.path, local=request.environment != "docker")
+    created = datetime.now(UTC)
+    index = read_index(request.index, os.environ, Path.cwd())
+    run_directory = new_run_directory(request.run_directory, room="probes")
+    axes = tuple(Axis(pin, PinKind.PACKAGE, (AxisValue(value),)) for pin, value in candidate.items())
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(driving(run_directory))
+            environment = make_environment(
+                request, tuple(candidate), index, request.exclude_newer or created, run_directory.name
+            )
+            environment.check()
+            journal = _new_journal(run_directory, request, environment, index, axes, Chain((candidate,)), created)
+        except BaseException:
+            _discard(run_directory, keep_root=request.run_directory is not None)
+            raise
+        stack.callback(journal.close)
+        prober = Prober(
+            environment, request.smoke, journal, run_directory, LocalExecutor(1), reporter, redact=index.redact
+        )
+        try:
+            for _ in range(runs):
+                prober.probe(candidate, "asked for")
+            journal.decide("finished", "probe", str)
+        except KeyboardInterrupt as stop:
+            raise InterruptedRunError(run_directory, 143 if isinstance(stop, Termination) else 130) from None
+        finally:
+            if not request.keep:
+                prober.remove_builds()
+            prober.close()
+        return result_of(journal, run_directory).probes[0]
 
 
 def plan(request: RunRequest) -> Plan:
     """What `bisect` would do: axes, chain, what cannot be resolved. Nothing is built, nothing is kept."""
-    check_script(request.smoke.path)
+    check_script(request.smoke.path, local=request.environment != "docker")
     exclude_newer = request.exclude_newer or datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
-    environment = make_environment(request, index, exclude_newer, "plan")
+    environment = make_environment(request, pins_of(request), index, exclude_newer, "plan")
     environment.check()
     axes = axes_of(request, index, target_of(environment), exclude_newer)
     reasons: dict[Candidate, str] = {}
@@ -147,8 +198,8 @@ def resume(run: str | None, *, reporter: Reporter = silent, index_url: str = "",
         request = _with_index_again(request, run_directory, index_url)
         index = read_index(request.index, os.environ, Path.cwd())
         exclude_newer = datetime.fromisoformat(journal.meta("exclude_newer"))
-        environment = make_environment(request, index, exclude_newer, run_directory.name)
-        check_script(request.smoke.path)
+        environment = make_environment(request, pins_of(request), index, exclude_newer, run_directory.name)
+        check_script(request.smoke.path, local=request.environment != "docker")
         environment.check()
         _refuse_changed_inputs(journal, request, environment)
         end_marked({f"{run_directory.name}.{entry.id}" for entry in journal.probes()})
@@ -223,6 +274,28 @@ def _lay_chain(axes: tuple[Axis, ...], environment: Environment, reasons: dict[C
                 f"the pins of the {name} end exclude one another, {end}: {(reasons or {}).get(end, '')}".rstrip(": ")
             )
     return chain_through(axes, order_of_pins(axes, feasible), feasible)
+
+
+def _new_journal(
+    run_directory: Path,
+    request: RunRequest,
+    environment: Environment,
+    index: "IndexConfiguration",
+    axes: tuple[Axis, ...],
+    chain: Chain,
+    created: datetime,
+) -> Journal:
+    """The journal of a run that begins, with all that a resume needs."""
+    journal = Journal(run_directory / JOURNAL, create=True)
+    journal.set_meta("created", created.isoformat())
+    journal.set_meta("exclude_newer", (request.exclude_newer or created).isoformat())
+    journal.set_meta("request", to_json(without_credentials(request, index)))
+    journal.set_meta("axes", to_json(axes, _AXES))
+    journal.set_meta("chain", to_json(tuple(candidate.pins for candidate in chain.candidates), CHAIN))
+    journal.set_meta("fingerprint", to_json(_fingerprint(request, environment), dict[str, str]))
+    journal.set_meta("environment", environment.name)
+    journal.set_meta("facts", to_json(host_facts(), dict[str, str]))
+    return journal
 
 
 def _fingerprint(request: RunRequest, environment: Environment) -> dict[str, str]:
