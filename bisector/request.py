@@ -81,6 +81,8 @@ class DockerRequest:
         gpu: "", "rocm" or "nvidia".
         models: a directory mounted read-only, with model hubs set offline.
         secrets, ssh: handed to BuildKit as typed; never recorded.
+        build_options: further options of `docker build`, as typed, one by one (`--docker-build-option`).
+        index_time: whether builds read package indexes as of the run's time (off with `--no-index-time`).
     """
 
     dockerfile: Path | None = None
@@ -93,6 +95,8 @@ class DockerRequest:
     models: Path | None = None
     secrets: tuple[str, ...] = ()
     ssh: tuple[str, ...] = ()
+    build_options: tuple[str, ...] = ()
+    index_time: bool = True
 
 
 @dataclass(frozen=True)
