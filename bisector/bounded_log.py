@@ -10,6 +10,8 @@ LOG_LIMIT = 16 * 1024 * 1024
 _HELD_BACK = 4096
 """Bytes of an unfinished line that redaction waits for: a credential may be cut in two by a write."""
 _LONGEST_LINE = 64 * 1024
+_CONTINUATION = bytes(range(0x80, 0xC0))
+"""Bytes that do not begin a character of UTF-8."""
 
 
 class BoundedLog:
@@ -74,33 +76,34 @@ class Stream:
         self._redact = redact
         self._keep = keep
         self._tail = b""
-        self._pending = b""
+        self._pending = bytearray()
 
     def take(self, data: bytes) -> None:
         """Take what the process wrote."""
         if self._redact is None:
             self._emit(data)
             return
-        self._pending += data
-        cut = max(self._pending.rfind(b"\n"), self._pending.rfind(b"\r")) + 1
-        lines, self._pending = self._pending[:cut], self._pending[cut:]
-        if lines:
-            self._emit(self._redacted(lines))
+        cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        if cut:
+            self._emit(self._redacted(bytes(self._pending) + data[:cut]))
+            self._pending.clear()
+        self._pending += data[cut:]
         if len(self._pending) > _LONGEST_LINE:
-            clean = self._redacted(self._pending)
+            clean = self._redacted(bytes(self._pending))
             self._emit(clean[:-_HELD_BACK])
-            self._pending = clean[-_HELD_BACK:]
+            self._pending = bytearray(clean[-_HELD_BACK:])
 
     def finish(self) -> None:
         """The stream has ended: write what was held back."""
         if self._pending:
-            self._emit(self._redacted(self._pending))
-            self._pending = b""
+            self._emit(self._redacted(bytes(self._pending)))
+            self._pending.clear()
 
     @property
     def text(self) -> str:
-        """The end of the stream."""
-        return self._tail.decode("utf-8", "replace")
+        """The end of the stream, from the start of a character."""
+        whole = len(self._tail) < self._keep
+        return (self._tail if whole else self._tail.lstrip(_CONTINUATION)).decode("utf-8", "replace")
 
     def _redacted(self, data: bytes) -> bytes:
         if self._redact is None:

@@ -23,6 +23,9 @@ KILL_PATIENCE = 5.0
 
 _PROC = Path("/proc")
 _MARK = MARKER.encode()
+_LOOKS = 3
+_KERNEL_THREADS = 2
+"""Parent of all threads of the kernel."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,21 @@ def _process(pid: int) -> _Process | None:
     return _Process(pid, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
 
 
-def _marker(pid: int) -> str:
-    """The id that a process was started for, or ""."""
-    try:
-        environment = _read(f"/proc/{pid}/environ")
-    except OSError:
-        return ""
+def _marker(process: _Process, young: bool) -> str:
+    """The id that a process was started for, or "".
+
+    For the blink of an eye in which a process becomes another program it shows no environment: a young one that shows
+    none is looked at again.
+    """
+    environment = b""
+    for _ in range(_LOOKS if young and process.parent != _KERNEL_THREADS else 1):
+        try:
+            environment = _read(f"/proc/{process.pid}/environ")
+        except OSError:
+            return ""
+        if environment:
+            break
+        time.sleep(0.001)
     if _MARK not in environment:
         return ""
     for entry in environment.split(b"\0"):
@@ -105,7 +117,8 @@ def members(markers: Collection[str], leader: int | None = None) -> list[int]:
             if process.pid == leader or process.session == leader or process.parent in family:
                 family.add(process.pid)
         found = {process.pid for process in alive if process.pid in family}
-    found.update(process.pid for process in alive if process.pid not in found and _marker(process.pid) in markers)
+    rest = [process for process in alive if process.pid not in found]
+    found.update(process.pid for process in rest if _marker(process, young=leader is not None) in markers)
     return sorted(found)
 
 
@@ -150,6 +163,8 @@ def end_tree(
         How many processes there were, and those that even SIGKILL did not end.
     """
     alive = members(markers, leader)
+    if not alive:
+        return 0, []
     ended = set(alive)
     for number, patience in ((signal.SIGTERM, TERMINATE_GRACE), (signal.SIGKILL, KILL_PATIENCE)):
         asked: set[int] = set()
@@ -163,7 +178,8 @@ def end_tree(
             asked.update(alive)
             pause(wait)
             wait = min(wait * 2, 0.05)
-            alive = members(markers, leader)
+            # Twice, for a process may be born of one that ends while the table is read.
+            alive = members(markers, leader) or members(markers, leader)
             ended.update(alive)
     return len(ended), alive
 

@@ -92,7 +92,13 @@ def run_process(
             )
         except (OSError, ValueError) as error:
             return _not_started(arguments[0], error)
-        with _Supervised(process, marker, sink, redact, cancel, started, timeout) as supervised:
+        try:
+            supervised = _Supervised(process, marker, sink, redact, cancel, started, timeout)
+        except BaseException:
+            end_tree({marker}, process.pid)
+            process.poll()
+            raise
+        with supervised:
             return supervised.finish(kills)
     except OSError as error:
         raise EnvironmentFailureError(
