@@ -80,7 +80,7 @@ def parse_date(text: str, option: str) -> datetime:
             return datetime.fromisoformat(typed.upper()).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise _wrong(option, text, f"does not exist ({error})", expected) from error
-    problem = "has no offset from UTC" if "T" in typed.upper() or " " in typed else "is no date"
+    problem = "has no offset from UTC" if re.match(r"\d{4}-\d\d-\d\d[Tt ]\d", typed) else "is no date"
     raise _wrong(option, text, problem, expected)
 
 

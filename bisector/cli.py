@@ -313,7 +313,7 @@ def _with_configuration(options: RunOptions, file: Path | None, quiet: bool) -> 
 def _reporter(quiet: bool, verbose: bool, no_color: bool) -> "AbstractContextManager[Reporter]":
     from bisector.progress import reporter_for
 
-    return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=wants_color(sys.stderr, no_color))
+    return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=False if no_color else None)
 
 
 def _report(result: "Result", output_format: str, output: Path | None, no_color: bool) -> int:

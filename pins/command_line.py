@@ -62,7 +62,12 @@ def start(app: typer.Typer, tool: str, **extra: Any) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name=tool, **extra)
+    try:
+        app(prog_name=tool, **extra)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # typer says so of every interruption, also of one that reaches no command
+            raise SystemExit(interrupted_exit_code()) from None
+        raise
     raise AssertionError("an app ends the program")
 
 
