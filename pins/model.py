@@ -30,6 +30,7 @@ class Release:
         yanked_reason: what the index gives as the reason, "" when it gives none.
         has_wheel: whether a wheel usable on the asked-for Python and platform is offered.
         has_sdist: whether a source distribution is offered.
+        unusable: why no file of it can be used, as a phrase ("needs Python >=3.12"); "" where one can.
     """
 
     version: Version
@@ -38,3 +39,9 @@ class Release:
     yanked_reason: str = ""
     has_wheel: bool = False
     has_sdist: bool = False
+    unusable: str = ""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can be installed on the asked-for Python and platform."""
+        return self.has_wheel or self.has_sdist

@@ -1,0 +1,216 @@
+"""What an index says of one project: its page, JSON or HTML, read into files. No I/O."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import lru_cache
+from urllib.parse import urljoin, urlsplit
+
+from packaging.tags import Tag
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
+
+JSON_TYPES = ("application/vnd.pypi.simple.v1+json", "application/vnd.pypi.simple.latest+json")
+HTML_TYPES = ("application/vnd.pypi.simple.v1+html", "application/vnd.pypi.simple.latest+html", "text/html")
+ACCEPT = f"{JSON_TYPES[0]}, {HTML_TYPES[0]};q=0.2, {HTML_TYPES[2]};q=0.01"
+
+SDIST_ENDINGS = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz", ".tbz", ".tar")
+"""Archives that have held source distributions; today only the first, and of old the second, are made."""
+
+
+class FileKind(StrEnum):
+    """What sort of file installs a project; eggs and installers of old are none."""
+
+    WHEEL = "wheel"
+    SDIST = "sdist"
+
+
+@dataclass(frozen=True)
+class IndexFile:
+    """One file of a project.
+
+    Attributes:
+        filename: as the index spells it.
+        url: where it is, absolute; without credentials of ours.
+        version: the release that it belongs to.
+        kind: wheel or source distribution.
+        tags: a wheel's tags, empty for a source distribution.
+        requires_python: the specifier as the index gives it, "" for none.
+        yanked, yanked_reason: whether it was withdrawn, and why where that is said.
+        upload_time: aware; None where the index does not say.
+        hashes: (algorithm, hex digest).
+        metadata: whether the index serves its metadata at `url + ".metadata"`.
+        size: bytes, None where the index does not say.
+    """
+
+    filename: str
+    url: str
+    version: Version
+    kind: FileKind
+    tags: frozenset[Tag] = frozenset()
+    requires_python: str = ""
+    yanked: bool = False
+    yanked_reason: str = ""
+    upload_time: datetime | None = None
+    hashes: tuple[tuple[str, str], ...] = ()
+    metadata: bool = False
+    size: int | None = None
+
+
+class NotAPageError(ValueError):
+    """What was read is no page of a package index; the message says what it looks like instead."""
+
+
+def parse_page(body: bytes, content_type: str, url: str, project: str) -> tuple[IndexFile, ...]:
+    """The files that a page lists for a project; what is not installable, or has no PEP 440 version, is left out.
+
+    Args:
+        body: of the answer.
+        content_type: of the answer; parameters are ignored.
+        url: of the page, after redirects: links are relative to it.
+        project: whose files are wanted, in any spelling. A flat page lists those of others as well.
+
+    Raises:
+        NotAPageError: it is not what its type says, or no index page at all.
+    """
+    from mousebender.simple import parse_project_details
+
+    name = canonicalize_name(project)
+    kind = content_type.partition(";")[0].strip().lower()
+    text = body.decode("utf-8", errors="replace")
+    if kind in JSON_TYPES:
+        kind = JSON_TYPES[0]
+    elif kind in HTML_TYPES:
+        _check_html(text)
+        # A link to a place on the page itself has a fragment that is no hash, which the parser takes for a broken one.
+        text = re.sub(r"""(href\s*=\s*["'][^"'#]*)#[^"'=]*(?=["'])""", r"\1", text)
+    else:
+        raise NotAPageError(f"it is of type {kind[:80] or 'unknown'!r}, not a page of a package index")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a newer minor version of the format is no concern of the user's
+            page = parse_project_details(text, kind, name)
+    except Exception as error:  # whatever a parser makes of bytes from elsewhere
+        what = "JSON" if kind == JSON_TYPES[0] else "HTML"
+        raise NotAPageError(f"it is not {what} of the simple API: {str(error)[:100]}") from error
+    return tuple(_files(page, url, name))
+
+
+def _check_html(text: str) -> None:
+    links = re.findall(r"<a\s[^>]*href", text, flags=re.IGNORECASE)
+    endings = "|".join(map(re.escape, (*SDIST_ENDINGS, ".whl", ".egg", ".exe", ".rpm", ".msi", ".dmg", ".deb")))
+    if links and re.search(rf"<a\s[^>]*href[^>]*(?:{endings})", text, flags=re.IGNORECASE):
+        return
+    if "pypi:repository-version" not in text and not re.search(r"\blinks for\b", text, flags=re.IGNORECASE):
+        what = "whose links lead to no package file" if links else "without links"
+        raise NotAPageError(f"it is an HTML page {what}, such as a proxy or a log-in form gives")
+
+
+def _files(page: object, url: str, name: str) -> Iterator[IndexFile]:
+    if not isinstance(page, dict) or not isinstance(page.get("files"), list):
+        raise NotAPageError("it is JSON without a list of files")
+    meta = page.get("meta")
+    version = str(meta.get("api-version", "1.0")) if isinstance(meta, dict) else "1.0"
+    if not version.startswith("1."):
+        raise NotAPageError(f"it follows version {version[:20]} of the simple API, and only 1 is understood")
+    for entry in page["files"]:
+        if isinstance(entry, dict):
+            file = _file(entry, url, name)
+            if file is not None:
+                yield file
+
+
+def _file(entry: dict[str, object], page_url: str, name: str) -> IndexFile | None:
+    filename, link = entry.get("filename"), entry.get("url")
+    if not isinstance(filename, str) or not isinstance(link, str):
+        return None
+    named = read_file_name(filename, name)
+    try:
+        url = urljoin(page_url, link)
+        scheme = urlsplit(url).scheme
+    except ValueError:
+        return None
+    if named is None or (scheme not in ("http", "https") and scheme != urlsplit(page_url).scheme):
+        return None
+    version, kind, tags = named
+    yanked = entry.get("yanked", False)
+    requires_python, hashes, size = entry.get("requires-python"), entry.get("hashes"), entry.get("size")
+    return IndexFile(
+        filename=filename,
+        url=url,
+        version=version,
+        kind=kind,
+        tags=tags,
+        requires_python=requires_python if isinstance(requires_python, str) else "",
+        yanked=bool(yanked),
+        yanked_reason=yanked if isinstance(yanked, str) else "",
+        upload_time=_moment(entry.get("upload-time")),
+        hashes=tuple((str(name), str(digest)) for name, digest in hashes.items()) if isinstance(hashes, dict) else (),
+        metadata=bool(entry.get("core-metadata") or entry.get("dist-info-metadata")),
+        size=size if isinstance(size, int) else None,
+    )
+
+
+def read_file_name(filename: str, project: str) -> tuple[Version, FileKind, frozenset[Tag]] | None:
+    """The version, kind and tags that a file name tells; None for a file of another project, or of no use.
+
+    Source distributions of old have names that today's rules refuse: `Name-with-hyphens-1.0.tar.gz`. As the name of
+    the project is known, what follows it is the version.
+    """
+    name = canonicalize_name(project)
+    if re.search(r"[\x00-\x1f\x7f/\\]", filename):
+        return None
+    if filename.endswith(".whl"):
+        return _wheel_name(filename, name)
+    for ending in SDIST_ENDINGS:
+        if filename.endswith(ending):
+            stem = filename.removesuffix(ending)
+            for match in re.finditer("-", stem):
+                if canonicalize_name(stem[: match.start()]) == name:
+                    version = _version(stem[match.end() :])
+                    if version is not None:
+                        return version, FileKind.SDIST, frozenset()
+            return None
+    return None
+
+
+def _wheel_name(filename: str, name: str) -> tuple[Version, FileKind, frozenset[Tag]] | None:
+    fields = filename.removesuffix(".whl").split("-")
+    if len(fields) not in (5, 6) or canonicalize_name(fields[0]) != name:
+        return None
+    version = _version(fields[1])
+    if version is None:
+        return None
+    if len(fields) == 6 and not fields[2][:1].isdigit():
+        return None
+    return version, FileKind.WHEEL, _tags("-".join(fields[-3:]))
+
+
+@lru_cache(maxsize=4096)
+def _version(text: str) -> Version | None:
+    try:
+        return Version(text)
+    except InvalidVersion:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _tags(text: str) -> frozenset[Tag]:
+    """A wheel's tags; pages repeat the same few for every release."""
+    try:
+        return parse_wheel_filename(f"name-1-{text}.whl")[3]
+    except InvalidWheelFilename:
+        return frozenset()
+
+
+def _moment(text: object) -> datetime | None:
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

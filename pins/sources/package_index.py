@@ -1,0 +1,174 @@
+"""The releases of a project, from every index that is configured."""
+
+import difflib
+import threading
+from collections.abc import Collection
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from packaging.utils import InvalidName, canonicalize_name
+
+from pins.errors import UsageError
+from pins.model import Release
+from pins.sources.index_configuration import IndexConfiguration
+from pins.sources.index_location import IndexLocation
+from pins.sources.index_page import IndexFile
+from pins.sources.index_settings import IndexStrategy
+from pins.sources.local_location import local_projects
+from pins.sources.page_cache import PageCache
+from pins.sources.page_reader import Page, PageReader, Patience, is_recent
+from pins.sources.target import Target
+from pins.sources.usable_files import releases_of
+
+if TYPE_CHECKING:
+    import httpx
+
+
+class PackageIndex:
+    """Every configured index as one; safe for several threads.
+
+    A page is read once for the life of the object, unless a later question needs it newer than it is.
+
+    Args:
+        configuration: which indexes, with which strategy and credentials.
+        target: what files must fit; None takes every file.
+        cache: where pages are kept between calls; None keeps none.
+        patience: how long an index is waited for.
+        offline: whether only kept pages may be used.
+        transport: takes the place of the network.
+        reader: takes the place of all of the four before.
+    """
+
+    def __init__(
+        self,
+        configuration: IndexConfiguration,
+        target: Target | None = None,
+        *,
+        cache: PageCache | None = None,
+        patience: Patience | None = None,
+        offline: bool = False,
+        transport: "httpx.BaseTransport | None" = None,
+        reader: PageReader | None = None,
+    ) -> None:
+        self.configuration = configuration
+        self.target = target
+        self._reader = reader or PageReader(
+            configuration, cache=cache, patience=patience, offline=offline, transport=transport
+        )
+        self._pages: dict[tuple[IndexLocation, str], Page | None] = {}
+        self._locks: dict[tuple[IndexLocation, str], threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._reader.close()
+
+    def releases(self, name: str, *, before: datetime | None = None) -> tuple[Release, ...]:
+        """Every release of a project, ascending by version.
+
+        Releases without a usable file are among them and say why (`Release.unusable`); yanked and pre-releases too.
+
+        Args:
+            name: of the project, in any spelling.
+            before: the index is read as of this time (aware): files uploaded later do not count.
+
+        Raises:
+            UsageError: no index has a project of this name, or it is no name.
+            SourceError: an index could not be read.
+        """
+        found = releases_of(self.files(name, before=before), self.target, before)
+        if not found:
+            raise UsageError(f"{name} has no release that can be installed: asked {self._asked()}")
+        return found
+
+    def files(self, name: str, *, before: datetime | None = None) -> tuple[IndexFile, ...]:
+        """Every file of a project, of indexes and flat lists, as the strategy says; raises as `releases` does.
+
+        Files without an upload time, on an index that gives upload times, are left out where `before` is given, as uv
+        leaves them out. On an index that gives none, they count.
+        """
+        project = _checked_name(name)
+        pages: list[Page] = []
+        for location in self.configuration.indexes:
+            page = self._page(location, project, before)
+            if page is not None:
+                pages.append(page)
+                if self.configuration.strategy is IndexStrategy.FIRST_INDEX:
+                    break
+        for location in self.configuration.flat:
+            page = self._page(location, project, before)
+            if page is not None and page.files:
+                pages.append(page)
+        if not pages:
+            raise UsageError(f"unknown package {name}: asked {self._asked()}{self._suggestion(project)}")
+        by_name: dict[str, IndexFile] = {}
+        for page in pages:
+            for file in page.files:
+                if before is None or file.upload_time is not None or not page.has_upload_times:
+                    by_name.setdefault(file.filename, file)
+        return tuple(by_name.values())
+
+    def without_upload_times(self, names: Collection[str]) -> frozenset[str]:
+        """URLs of the indexes that do not tell when files were uploaded (see `uv_configuration`).
+
+        Args:
+            names: projects by whose pages an index is judged; one that has none of them is judged by whether it
+                answers in JSON at all, since HTML knows no upload times.
+
+        Raises:
+            SourceError: an index could not be read.
+        """
+        found = set()
+        for location in self.configuration.indexes:
+            pages = [self._page(location, _checked_name(name), None) for name in names]
+            known = [page for page in pages if page is not None and page.files]
+            if known:
+                timeless = not any(page.has_upload_times for page in known)
+            else:
+                timeless = location.is_file or not self._reader.speaks_json(location)
+            if timeless:
+                found.add(location.url)
+        return frozenset(found)
+
+    def _page(self, location: IndexLocation, project: str, before: datetime | None) -> Page | None:
+        key = (location, project)
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            page = self._pages.get(key)
+            if page is None or not is_recent(page.fetched, before, datetime.now(UTC)):
+                page = self._reader.read(location, project, as_of=before)
+                self._pages[key] = page
+            return page
+
+    def _asked(self) -> str:
+        return ", ".join(self.configuration.public()) or "no index (none is configured, and no files are linked)"
+
+    def _suggestion(self, project: str) -> str:
+        names = {
+            name for location in self.configuration.indexes if location.is_file for name in local_projects(location)
+        }
+        close = difflib.get_close_matches(project, sorted(names), n=3)
+        return (
+            f". Did you mean {' or '.join(close)}?"
+            if close
+            else ". Check the spelling, or name its index with --index-url."
+        )
+
+
+def _checked_name(name: str) -> str:
+    try:
+        return canonicalize_name(name, validate=True)
+    except InvalidName as error:
+        raise UsageError(
+            f"{name!r} is not the name of a package: letters, digits and ., _ or - between them are allowed"
+        ) from error

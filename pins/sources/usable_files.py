@@ -1,0 +1,78 @@
+"""From the files of a project to its releases, as far as they can be used. No I/O."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from packaging.version import Version
+
+from pins.model import Release
+from pins.sources.index_page import FileKind, IndexFile
+from pins.sources.target import Installer, Target
+
+_UV_SDISTS = (".tar.gz", ".zip")
+
+
+def releases_of(
+    files: Iterable[IndexFile], target: Target | None = None, before: datetime | None = None
+) -> tuple[Release, ...]:
+    """The releases that these files make up, ascending by version.
+
+    A release without a usable file is among them; it says why in `unusable`.
+
+    Args:
+        files: of one project, from one or more indexes.
+        target: what wheels and Requires-Python must fit; None takes every file.
+        before: files uploaded later are not usable. Where an upload time is unknown, the file is.
+    """
+    by_version: dict[Version, list[IndexFile]] = {}
+    for file in files:
+        by_version.setdefault(file.version, []).append(file)
+    return tuple(_release(version, by_version[version], target, before) for version in sorted(by_version))
+
+
+def _release(version: Version, files: Sequence[IndexFile], target: Target | None, before: datetime | None) -> Release:
+    reasons = [why_unusable(file, target, before) for file in files]
+    usable = [file for file, reason in zip(files, reasons, strict=True) if not reason]
+    shown = usable or files
+    times = [file.upload_time for file in shown if file.upload_time is not None]
+    return Release(
+        # Spellings of one version are equal ("1.0", "1.0.0"); the one that an index shows first is kept.
+        version=files[0].version if version == files[0].version else version,
+        upload_time=min(times, default=None),
+        yanked=all(file.yanked for file in shown),
+        yanked_reason=next((file.yanked_reason for file in shown if file.yanked_reason), ""),
+        has_wheel=any(file.kind is FileKind.WHEEL for file in usable),
+        has_sdist=any(file.kind is FileKind.SDIST for file in usable),
+        unusable="" if usable else _together(files, reasons, target),
+    )
+
+
+def why_unusable(file: IndexFile, target: Target | None, before: datetime | None = None) -> str:
+    """Why a file cannot be used, as a phrase that follows the release's name; "" where it can."""
+    if before is not None and file.upload_time is not None and file.upload_time >= before:
+        return f"was uploaded on {file.upload_time:%Y-%m-%d %H:%M} UTC, after the index is read"
+    if target is None:
+        return ""
+    if not target.takes_python_requirement(file.requires_python):
+        return f"needs Python {file.requires_python}"
+    if file.kind is FileKind.WHEEL and not target.takes_wheel(file.tags):
+        return "has a wheel for another platform"
+    if file.kind is FileKind.SDIST and target.installer is Installer.UV and not file.filename.endswith(_UV_SDISTS):
+        return f"has a source distribution that uv does not take ({file.filename})"
+    return ""
+
+
+def _together(files: Sequence[IndexFile], reasons: Sequence[str], target: Target | None) -> str:
+    """One reason for a release from those of its files: the one that says most."""
+    for start in ("was uploaded", "needs Python", "has a source"):
+        found = [reason for reason in reasons if reason.startswith(start)]
+        if found:
+            return found[0]
+    pythons = sorted({tag.interpreter for file in files for tag in file.tags}, key=lambda name: (len(name), name))
+    platforms = sorted({tag.platform for file in files for tag in file.tags})
+    here = target.description if target and target.description else "this Python and platform"
+    return f"has no wheel for {here} (only for {_some(pythons)} on {_some(platforms)}) and no source distribution"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
