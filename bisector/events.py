@@ -63,6 +63,14 @@ class SmokeEnded:
 
 
 @dataclass(frozen=True)
+class ProbeCancelled:
+    """What ran for a candidate was ended, since nobody needs its result any more: no other end will be told."""
+
+    probe: str
+    candidate: Candidate
+
+
+@dataclass(frozen=True)
 class SearchMoved:
     """What the search believes now."""
 
@@ -92,7 +100,9 @@ class RunEnded:
     summary: str
 
 
-Event = RunStarted | BuildStarted | BuildEnded | SmokeStarted | SmokeEnded | SearchMoved | Note | RunEnded
+Event = (
+    RunStarted | BuildStarted | BuildEnded | SmokeStarted | SmokeEnded | ProbeCancelled | SearchMoved | Note | RunEnded
+)
 
 
 class Reporter(Protocol):

@@ -107,10 +107,17 @@ class ChainEntry:
 
 @dataclass(frozen=True)
 class Chain:
-    """The candidates from the good end to the bad end. `keep` is the entry that matters most."""
+    """The candidates from the good end to the bad end.
+
+    Attributes:
+        entries: in order.
+        keep: index of the entry that matters most.
+        labels: whether each entry is named, or the strip of glyphs is enough.
+    """
 
     entries: tuple[ChainEntry, ...]
     keep: int = 0
+    labels: bool = True
 
 
 Block = Paragraph | Bullets | Facts | Table | Code | Chain

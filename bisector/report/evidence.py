@@ -9,9 +9,14 @@ from bisector.report.model import Move, ProbeRecord, Result
 UNTESTABLE = frozenset({Outcome.OTHER, Outcome.UNBUILDABLE, Outcome.SKIP, Outcome.INFRA})
 
 
+def is_pending(probe: ProbeRecord) -> bool:
+    """Whether nothing is known of a candidate yet: it was being built or run when this was written."""
+    return probe.outcome is Outcome.INFRA and not probe.runs and not probe.reason
+
+
 def on_chain(result: Result) -> dict[int, ProbeRecord]:
-    """The last probe of each place of the chain that was tried, by step, ascending."""
-    probes = {probe.step: probe for probe in result.probes if probe.step is not None}
+    """The last probe of each place of the chain that showed anything, by step, ascending."""
+    probes = {probe.step: probe for probe in result.probes if probe.step is not None and not is_pending(probe)}
     return {step: probes[step] for step in sorted(probes)}
 
 

@@ -34,9 +34,13 @@ def chain_labels(result: Result) -> dict[int, str]:
 
 def relative_label(result: Result, candidate: Candidate) -> str:
     """A candidate by its difference from the nearer end: "bad end, but triton 3.5.0"."""
+    return label_between(candidate, end(result, good=True), end(result, good=False))
+
+
+def label_between(candidate: Candidate, good: Candidate, bad: Candidate) -> str:
+    """A candidate by its difference from the nearer of two ends, all of its pins where they are few."""
     if len(candidate) <= _FEW:
         return pins_phrase(candidate)
-    good, bad = end(result, good=True), end(result, good=False)
     if candidate in (good, bad):
         return "good end" if candidate == good else "bad end"
     from_good, from_bad = differing(candidate, good), differing(candidate, bad)

@@ -21,17 +21,15 @@ from bisector.report.blocks import (
     prose,
 )
 from bisector.report.chain import TONES, chain
-from bisector.report.evidence import culprit_probe, first_failing, last_passing, predecessor_probe, run_tally
-from bisector.report.labels import chain_labels, end, probe_label, relative_label
-from bisector.report.model import Culprit, Move, ProbeRecord, Result, Verdict
+from bisector.report.evidence import culprit_probe, first_failing, is_pending, run_tally
+from bisector.report.findings import chain_facts, move_line
+from bisector.report.labels import chain_labels, probe_label, relative_label
+from bisector.report.model import ProbeRecord, Result, Verdict
 from bisector.report.wording import (
     GLYPHS,
-    came_to_be,
     certainty,
     count,
-    day,
     duration,
-    end_probe,
     moment,
     percent,
     short_summary,
@@ -71,30 +69,20 @@ def outline(result: Result) -> Document:
     )
     return Document(
         title=title(result),
-        tone=_VERDICT_TONES.get(result.verdict, Tone.BAD),
+        tone=verdict_tone(result),
         lead=_lead(result),
         sections=tuple(section for section in sections if section.blocks),
         footer=f"bisector {tool_version()}, {moment(result.created)}, run {result.run_id}",
     )
 
 
-def _seen(probe: ProbeRecord | None) -> Line:
-    """What the runs of a witness gave."""
-    if probe is None:
-        return prose(": no run recorded", Tone.DOUBT)
-    # A candidate whose build is another's takes over its outcome; the reason says whose.
-    said = run_tally(probe) or ", ".join(part for part in (probe.outcome.value, probe.reason) if part)
-    return prose(f": {said}", TONES[probe.outcome])
+def verdict_tone(result: Result) -> Tone:
+    """How a verdict's title is coloured."""
+    return _VERDICT_TONES.get(result.verdict, Tone.BAD)
 
 
 def _lead(result: Result) -> tuple[Block, ...]:
-    match result.verdict:
-        case Verdict.CULPRIT if result.culprit:
-            rows = _culprit_facts(result.culprit, result)
-        case Verdict.NO_BRACKET:
-            rows = _end_facts(result)
-        case _:
-            rows = _known_facts(result)
+    rows = chain_facts(result)
     if sure := certainty(result):
         rows.append(("Likeliest step" if result.verdict is Verdict.UNDETERMINED else "How sure", prose(sure)))
     if result.signature:
@@ -106,64 +94,6 @@ def _lead(result: Result) -> tuple[Block, ...]:
     if result.summary and result.summary not in (sentence, short_summary(result), *result.notes):
         rows.append(("Why", prose(result.summary)))
     return (Paragraph(prose(sentence)), Facts(tuple(rows)))
-
-
-def _culprit_facts(culprit: Culprit, result: Result) -> list[tuple[str, Line]]:
-    move = culprit.moves[0]
-    rows: list[tuple[str, Line]] = []
-    dated = f" ({came_to_be(culprit.kind)} {day(culprit.date)})" if culprit.date else ""
-    first_bad, last_good = culprit_probe(result), predecessor_probe(result)
-    rows.append(("First bad", (*literal(f"{move.pin} {move.new}", Tone.BAD), Span(dated), *_seen(first_bad))))
-    rows.append(("Last good", (*literal(f"{move.pin} {move.old}", Tone.GOOD), *_seen(last_good))))
-    for other in culprit.moves[1:]:
-        forced = f" (the resolver moves it with {other.forced_by})" if other.forced_by else ""
-        rows.append(("Moves with it", (*_move(other), Span(forced))))
-    if culprit.subject:
-        rows.append(("Change", literal(culprit.subject)))
-    if culprit.url:
-        rows.append(("See", literal(culprit.url)))
-    for pin, value in culprit.partners:
-        rows.append(("Only together with", literal(f"{pin} {value}", Tone.BAD)))
-    return rows
-
-
-def _end_facts(result: Result) -> list[tuple[str, Line]]:
-    """How the two ends came out."""
-    rows: list[tuple[str, Line]] = []
-    for name, good in (("Good end", True), ("Bad end", False)):
-        probe = end_probe(result, good=good)
-        label = literal(relative_label(result, end(result, good=good)))
-        rows.append((name, (*label, *(_seen(probe) if probe else prose(": not tried", Tone.FAINT)))))
-    return rows
-
-
-def _known_facts(result: Result) -> list[tuple[str, Line]]:
-    """What is known of the chain, and how much is not."""
-    labels = chain_labels(result)
-    good, bad = last_passing(result), first_failing(result)
-    rows: list[tuple[str, Line]] = []
-    for name, probe, tone in (("Seen to pass up to", good, Tone.GOOD), ("Seen to fail from", bad, Tone.BAD)):
-        if probe is None:
-            rows.append((name, prose("nothing yet", Tone.DOUBT)))
-        else:
-            rows.append((name, (*literal(probe_label(result, probe, labels), tone), *_seen(probe))))
-    if good and bad and good.step is not None and bad.step is not None:
-        rows.append(("Still open", prose(f"{count(bad.step - good.step, 'step')} between them")))
-    broken = [probe for probe in result.probes if probe.outcome is Outcome.INFRA and probe.reason]
-    if result.verdict is Verdict.INFRASTRUCTURE and broken:
-        failed = literal(probe_label(result, broken[-1], labels))
-        rows.append(("Failed at", (*failed, Span(": "), *literal(broken[-1].reason, Tone.DOUBT))))
-    return rows
-
-
-def _move(move: Move) -> Line:
-    return (
-        Span(move.pin, code=True),
-        Span(" "),
-        Span(move.old, Tone.GOOD, code=True),
-        Span(" -> "),
-        Span(move.new, Tone.BAD, code=True),
-    )
 
 
 def _failing_output(result: Result) -> Section:
@@ -187,7 +117,7 @@ def _told_apart(result: Result) -> Section:
     if not result.range:
         return Section("", ())
     title = "Likeliest steps" if result.verdict is Verdict.UNDETERMINED else "Steps that could not be told apart"
-    return Section(title, (Bullets(tuple(_move(move) for move in result.range)),))
+    return Section(title, (Bullets(tuple(move_line(move) for move in result.range)),))
 
 
 def _swap_test(result: Result) -> Section:
@@ -258,23 +188,26 @@ def _probes(result: Result) -> Section:
 
 
 def _probe_row(result: Result, probe: ProbeRecord, labels: dict[int, str]) -> tuple[Line, ...]:
-    tone = TONES[probe.outcome]
-    seen = {run.outcome for run in probe.runs} - {probe.outcome}
-    mixed = f" ({run_tally(probe)})" if seen else ""
     ran = sum(run.seconds for run in probe.runs)
     return (
         prose("" if probe.step is None else str(probe.step)),
         literal(probe_label(result, probe, labels)),
         prose(probe.why),
-        (
-            Span(f"{GLYPHS[probe.outcome]} {probe.outcome}", tone),
-            Span(mixed + (" approximate" if probe.approximate else "")),
-        ),
+        _outcome(probe),
         prose(str(len(probe.runs))),
         prose(duration(probe.build_seconds) if probe.built else "none"),
         prose(duration(ran) if probe.runs else "none"),
         literal(_inside(_log(probe), result.run_directory)),
     )
+
+
+def _outcome(probe: ProbeRecord) -> Line:
+    """The outcome, how often the others were seen, and whether all of the candidate was really built."""
+    if is_pending(probe):
+        return prose("not finished", Tone.FAINT)
+    mixed = f" ({run_tally(probe)})" if {run.outcome for run in probe.runs} - {probe.outcome} else ""
+    approximate = " approximate" if probe.approximate else ""
+    return (Span(f"{GLYPHS[probe.outcome]} {probe.outcome}", TONES[probe.outcome]), Span(mixed + approximate))
 
 
 def _log(probe: ProbeRecord) -> str:

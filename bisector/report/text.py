@@ -18,16 +18,9 @@ from bisector.report.blocks import (
     plain,
 )
 from bisector.report.characters import cut_lines, one_line, visible, width, wrap
+from bisector.report.terminal_colours import painted
 from bisector.report.text_tables import columns_of, stacked
 
-_COLOURS = {
-    Tone.STRONG: "\x1b[1m",
-    Tone.GOOD: "\x1b[32m",
-    Tone.BAD: "\x1b[31m",
-    Tone.DOUBT: "\x1b[33m",
-    Tone.FAINT: "\x1b[2m",
-}
-_RESET = "\x1b[0m"
 _INDENT = "  "
 _NARROWEST = 30
 _OUTPUT_LINES = 40
@@ -66,8 +59,7 @@ class _TextWriter:
             yield from self._block(block, _INDENT)
 
     def _painted(self, text: str, tone: Tone) -> str:
-        colour = _COLOURS.get(tone, "") if self._color and text else ""
-        return f"{colour}{text}{_RESET}" if colour else text
+        return painted(text, tone) if self._color else text
 
     def _block(self, block: Block, indent: str) -> Iterator[str]:
         match block:
@@ -143,6 +135,8 @@ class _TextWriter:
         for start in range(0, len(strip), self._columns - width(indent)):
             part = strip[start : start + self._columns - width(indent)]
             yield indent + "".join(self._painted(glyph, tone) for glyph, tone in part)
+        if not chain.labels:
+            return
         word_width = max(width(entry.word) for entry in chain.entries)
         for entry in chain.entries:
             outcome = f"{entry.glyph} {entry.word}".rstrip()

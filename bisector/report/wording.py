@@ -35,6 +35,8 @@ _CAME_TO_BE = {"git": "committed", "image": "created", "package": "uploaded", "f
 
 def duration(seconds: float) -> str:
     """A time span for people: "0.4 s", "12 s", "3 min 20 s", "2 h 05 min"."""
+    if 0 < seconds < 0.05:
+        return "under 0.1 s"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
