@@ -230,10 +230,13 @@ def _probe(
 
     options = _with_configuration(options, file, quiet)
     request = request_for_one(options, Path.cwd(), typed.script_arguments, ("bisector", *typed.words))
-    from bisector.single_probe import exit_code, probe, render_probe
+    from bisector import session
+    from bisector.model import Candidate
+    from bisector.probe_text import exit_code, render_probe
 
+    candidate = Candidate(tuple((pin.pin, pin.good) for pin in request.pins))
     with _reporter(quiet, verbose, no_color) as reporter:
-        record = probe(request, reporter=reporter)
+        record = session.probe(request, candidate, reporter=reporter)
     return deliver(render_probe(record, output_format), output, exit_code(record))
 
 

@@ -72,6 +72,12 @@ class RunOptions:
     mount: Annotated[Texts, _text("--mount", "SRC:DST[:ro]", "docker: a bind mount. Repeatable.")] = ()
     models: Annotated[Text, _text("--models", "DIR", "docker: models, read-only, hubs offline.")] = None
     docker_arg: Annotated[Texts, _text("--docker-arg", "ARG", "docker: an argument of docker run.")] = ()
+    docker_build_option: Annotated[
+        Texts, _text("--docker-build-option", "ARG", "docker: an argument of docker build.", rare=True)
+    ] = ()
+    no_index_time: Annotated[
+        Flag, _flag("--no-index-time", "docker: read indexes as they are now, not as of the start.", rare=True)
+    ] = None
 
     confidence: Annotated[Text, _text("--confidence", "0.99", "Probability to reach.", rare=True)] = None
     max_runs: Annotated[Text, _text("--max-runs", "N", "Stop after so many runs.", rare=True)] = None

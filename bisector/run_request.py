@@ -28,6 +28,7 @@ ONLY_FOR = {
     ),
     "docker": (
         "dockerfile", "context", "target", "build_arg", "secret", "ssh", "gpu", "mount", "models", "docker_arg",
+        "docker_build_option", "no_index_time",
     ),
     "command": ("build_command",),
 }  # fmt: skip
@@ -167,6 +168,8 @@ def _docker(options: RunOptions, directory: Path) -> DockerRequest:
         models=_path(options.models, directory),
         secrets=tuple(options.secret),
         ssh=tuple(options.ssh),
+        build_options=tuple(options.docker_build_option),
+        index_time=not options.no_index_time,
     )
 
 

@@ -95,7 +95,7 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
             code = interrupted_exit_code()
         except PinsError as error:
             say(f"Error: {error.message}")
-            code = error.exit_code
+            code = interrupted_exit_code() if error.exit_code == INTERRUPTED else error.exit_code
         except BrokenPipeError:
             _discard(sys.stdout)
             code = 128 + signal.SIGPIPE

@@ -90,6 +90,8 @@ def test_every_option_of_images_arrives() -> None:
         mount=("m:/m",),
         models="/models",
         docker_arg=("--shm-size=8g",),
+        docker_build_option=("--network=host",),
+        no_index_time=True,
     )
     request = request_from(options, HERE)
     assert request.environment == "docker"
@@ -104,6 +106,8 @@ def test_every_option_of_images_arrives() -> None:
         models=Path("/models"),
         secrets=("id=token,src=/t",),
         ssh=("default",),
+        build_options=("--network=host",),
+        index_time=False,
     )
 
 

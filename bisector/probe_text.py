@@ -1,0 +1,55 @@
+"""What became of one candidate that was built and smoked without a search: `bisector probe`."""
+
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from bisector.model import Outcome
+from bisector.report.model import ProbeRecord
+
+SCHEMA = "bisector.probe/1"
+
+
+def exit_code(record: ProbeRecord) -> int:
+    """0: passed; 1: failed, or could not be built; 3: the script could not say; 6: our side failed."""
+    return {Outcome.PASS: 0, Outcome.INFRA: 6, Outcome.SKIP: 3}.get(record.outcome, 1)
+
+
+def render_probe(record: ProbeRecord, output_format: str) -> str:
+    """A probe as text, or as a `bisector.probe/1` document."""
+    if output_format == "json":
+        return json.dumps(_document(record), indent=2, ensure_ascii=False)
+    lines = [f"{record.outcome.value}: {record.candidate}"]
+    reasons = [record.reason, *(run.reason for run in record.runs)]
+    lines += [f"  {reason}" for reason in dict.fromkeys(reasons) if reason]
+    signature = record.signature
+    if signature is not None:
+        lines.append(f"  {signature.exit}: {': '.join(part for part in (signature.kind, signature.message) if part)}")
+    if record.build_log:
+        lines.append(f"  build {record.build_seconds:.1f} s, log {record.build_log}")
+    lines += [
+        f"  run {run.seconds:.1f} s, {run.outcome.value}, log {run.log}, output {run.output}" for run in record.runs
+    ]
+    return "\n".join(lines)
+
+
+def _document(record: ProbeRecord) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "bisector", "version": version("bisector")},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "candidate": dict(record.candidate),
+        "outcome": record.outcome.value,
+        "reason": record.reason,
+        "signature": record.signature and asdict(record.signature),
+        "host": record.host,
+        "build_seconds": record.build_seconds,
+        "build_log": record.build_log,
+        "runs": [
+            {"outcome": run.outcome.value, "seconds": run.seconds, "log": run.log, "output": run.output}
+            for run in record.runs
+        ],
+        "input_hash": record.input_hash,
+        "content_identity": record.content_identity,
+    }
