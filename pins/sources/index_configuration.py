@@ -22,7 +22,7 @@ import contextlib
 import json
 import netrc
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +54,8 @@ class IndexConfiguration:
         keyring_provider: passed on to uv and pip; "" for none.
         certificates: a file of certificate authorities, "" for the built-in ones.
         insecure_hosts: hosts whose certificates are not checked.
+        without_upload_times: URLs of indexes that do not tell when files were uploaded, as far as that was found out
+            (`PackageIndex.knowing_upload_times`).
         other_secrets: further credentials that could appear in output (those of proxies).
     """
 
@@ -63,6 +65,7 @@ class IndexConfiguration:
     keyring_provider: str = ""
     certificates: str = ""
     insecure_hosts: tuple[str, ...] = ()
+    without_upload_times: frozenset[str] = frozenset()
     other_secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @property
@@ -105,15 +108,12 @@ class IndexConfiguration:
             variables["UV_FIND_LINKS"] = _comma_separated(self.flat)
         return variables
 
-    def uv_configuration(
-        self, exclude_newer: datetime | None = None, without_upload_times: Collection[str] = ()
-    ) -> str:
+    def uv_configuration(self, exclude_newer: datetime | None = None) -> str:
         """The text of a `uv.toml` with which uv resolves against exactly these; no credentials are in it.
 
         Args:
-            exclude_newer: the index is read as of this time (aware).
-            without_upload_times: URLs of the locations that give no upload times, to which `exclude_newer` cannot
-                apply (`PackageIndex.without_upload_times`); `file:` indexes need not be named.
+            exclude_newer: the index is read as of this time (aware). It does not apply to what gives no upload times:
+                `file:` indexes, lists of files, and the indexes named in `without_upload_times`.
         """
         lines = [f"index-strategy = {_toml(str(self.strategy))}"]
         if exclude_newer is not None:
@@ -129,7 +129,7 @@ class IndexConfiguration:
             lines += ["", "[[index]]", f'name = "{_uv_name(number)}"', f"url = {_toml(location.url)}"]
             if number == len(self.indexes):
                 lines.append("default = true")
-            if location.is_file or location.url in without_upload_times:
+            if location.is_file or location.url in self.without_upload_times:
                 lines.append("exclude-newer = false")
         return "\n".join(lines) + "\n"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pins.errors import UsageError
+from pins.sources.redaction import MASK
 
 _CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f]")
 
@@ -127,10 +128,13 @@ def _web_location(text: str, *, origin: str, flat: bool, name: str) -> IndexLoca
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     netloc = f"{host}:{port}" if port else host
     path = parts.path if flat else parts.path.rstrip("/") + "/"
+    username, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if MASK in (username, password):  # read back from a record, where they were masked: netrc may know them
+        username = password = ""
     return IndexLocation(
         urlunsplit((parts.scheme.lower(), netloc, path, parts.query, "")),
         flat=flat,
         name=name,
-        username=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
+        username=username,
+        password=password,
     )

@@ -3,6 +3,7 @@
 import difflib
 import threading
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -117,8 +118,10 @@ class PackageIndex:
                     by_name.setdefault(file.filename, file)
         return tuple(by_name.values())
 
-    def without_upload_times(self, names: Collection[str]) -> frozenset[str]:
-        """URLs of the indexes that do not tell when files were uploaded (see `uv_configuration`).
+    def knowing_upload_times(self, names: Collection[str]) -> IndexConfiguration:
+        """The configuration, with the indexes marked that do not tell when files were uploaded.
+
+        uv would take such an index for empty when it reads the indexes as of a time.
 
         Args:
             names: projects by whose pages an index is judged; one that has none of them is judged by whether it
@@ -137,7 +140,7 @@ class PackageIndex:
                 timeless = location.is_file or not self._reader.speaks_json(location)
             if timeless:
                 found.add(location.url)
-        return frozenset(found)
+        return replace(self.configuration, without_upload_times=frozenset(found))
 
     def _page(self, location: IndexLocation, project: str, before: datetime | None) -> Page | None:
         key = (location, project)

@@ -9,7 +9,7 @@ from pins.errors import UsageError
 from pins.model import Release
 
 
-def releases_between(name: str, releases: Sequence[Release], good: str, bad: str) -> tuple[Release, ...]:
+def releases_between(releases: Sequence[Release], good: str, bad: str, *, name: str) -> tuple[Release, ...]:
     """The releases from the good end to the bad end, both included, ascending.
 
     Yanked releases and pre-releases are left out, unless they are an end; where an end is a pre-release, so are the
@@ -17,10 +17,10 @@ def releases_between(name: str, releases: Sequence[Release], good: str, bad: str
     a usable file count. Neighbours are an axis of one step.
 
     Args:
-        name: of the package, for messages.
         releases: all of them, ascending, as `PackageIndex.releases` gives them.
         good: the version that works; `80.9` finds 80.9.0.
         bad: the version that does not.
+        name: of the package, for messages.
 
     Raises:
         UsageError: an end is no version, is not among the releases or has no usable file; the ends are equal, or the
