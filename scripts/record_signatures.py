@@ -150,7 +150,7 @@ def record_case(case: Case, into: Path, cache: Path) -> None:
         "case": case.directory.name,
         "package": case.package,
         "bad": case.settings["packages"][case.package]["bad"],
-        "script": (case.directory / "smoke.py").read_text(),
+        "script": neutral((case.directory / "smoke.py").read_text(), []),
         "failures": entries,
     }
     (into / f"{case.directory.name}.json").write_text(json.dumps(document, indent=1) + "\n")

@@ -9,20 +9,27 @@ import re
 # Configuration scripts compile what they expect not to compile.
 _TRIAL = re.compile(r"_configtest|conftest|CMakeTmp|TryCompile|CMakeScratch|sanity check|meson-private")
 
+# What pip, uv and distutils say when something below them failed.
+_ABOVE = (
+    r"(?!command |Command |could not compile|subprocess-|metadata-generation|legacy-install|Failed to build|failed )"
+)
+
 _SORTS: tuple[re.Pattern[str], ...] = (
-    # g++, clang, nvcc, hipcc, rustc, cython
-    re.compile(r"(?P<text>(?:\bfatal )?\berror(?:\[E\d+\])?\s?: (?!command |Command |could not compile|subprocess).*)"),
+    # g++, clang, nvcc, hipcc
+    re.compile(r"^\s*\S+?(?::\d+|\(\d+\)).{0,6}?(?: fatal)? error\s?: .*"),
+    # rustc; Cython, which names no error an error
+    re.compile(r"^\s*error(?:\[E\d+\]): .*"),
+    re.compile(r"^\s*\S+\.(?:pyx|pxd|pxi):\d+:\d+: .*"),
+    re.compile(r"undefined reference to .*|undefined symbol: .*|cannot find -l\S+.*|multiple definition of .*"),
+    re.compile(r"^\s*CMake Error\b.*"),
+    re.compile(r"^\s*error in \S+ setup command: .*"),
     re.compile(
-        r"(?P<text>undefined reference to .*|undefined symbol: .*|cannot find -l\S+.*|multiple definition of .*)"
+        r"No solution found.*|\bBecause .* depends on .*|ResolutionImpossible.*|No matching distribution found.*"
     ),
-    re.compile(r"^(?P<text>CMake Error\b.*)"),
-    re.compile(r"^\s*(?P<text>error in \S+ setup command: .*)"),
-    re.compile(
-        r"(?P<text>(?:No solution found|Because .* depends on|ResolutionImpossible|No matching distribution found).*)"
-    ),
-    re.compile(r"^(?P<text>E: .*|fatal: .*|.*: command not found|.*: not found|.*No space left on device.*)"),
-    re.compile(r"^\s*(?P<text>ERROR: (?!Failed building wheel|Could not build wheels|failed to solve).*)"),
-    re.compile(r"^\s*(?P<text>(?:\S*Error|\S*Exception): .*)"),
+    re.compile(r"^\s*E: .*|^fatal: .*|.*: command not found|.*\bsh: .*: not found|.*No space left on device.*"),
+    re.compile(r"\b(?:fatal )?error: " + _ABOVE + r".*"),
+    re.compile(r"^\s*ERROR: (?!Failed building|Failed to build|Could not build wheels|failed to solve|Exception:).*"),
+    re.compile(r"^\s*(?!\S*(?:CalledProcess|Compile|Link|DistutilsExec)Error)(?:[\w.]*Error|[\w.]*Exception): .*"),
 )
 
 
@@ -31,11 +38,13 @@ def error_line(lines: list[str]) -> str:
     for sort in _SORTS:
         for at, line in enumerate(lines):
             found = sort.search(line)
-            if found is None or _TRIAL.search(line):
-                continue
-            text = found["text"].strip()
-            if text.startswith("CMake Error"):
-                below = next((below.strip() for below in lines[at + 1 : at + 4] if below.strip()), "")
-                return f"{text} {below}"
-            return text
+            if found and not _TRIAL.search(line):
+                return _with_reason(found[0].strip(), lines[at + 1 : at + 4])
     return ""
+
+
+def _with_reason(text: str, below: list[str]) -> str:
+    """CMake says where first, and why below."""
+    if not text.startswith("CMake Error") or not text.endswith(":"):
+        return text
+    return f"{text} {next((line.strip() for line in below if line.strip()), '')}".strip()

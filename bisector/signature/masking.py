@@ -25,6 +25,7 @@ _MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s'\"`<>)\]]+", re.I), "<url>"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I), "<id>"),
     (re.compile(r"\b0x[0-9a-f]+\b", re.I), "<address>"),
+    (re.compile(r"(\.[A-Za-z]\w{0,4}):\d+(?::\d+)?(?!\w)"), r"\1:<n>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\w.])"), "<time>"),
     (re.compile(r"\b\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?![\w.])"), "<time>"),
     (re.compile(r"\bsha(?:256|1):[0-9a-f]+\b", re.I), "<hash>"),
@@ -36,18 +37,16 @@ _PATH = re.compile(
 )
 _NUMBERS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
-        re.compile(r"(?<![\w.<])\d+(?:[.,]\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|h|hours?)\b(?!\.)"),
+        re.compile(r"(?<![\w.])\d+(?:[.,]\d+)?\s?(?:ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|h|hours?)\b(?!\.)"),
         "<time>",
     ),
     (
-        re.compile(
-            r"(?<![\w<])v?\d+(?:\.\d+)+(?:[-._]?(?:a|b|rc|alpha|beta|post|dev|git)\.?\d*)*(?:\+[\w.]+)?(?![\w<>])"
-        ),
+        re.compile(r"(?<!\w)v?\d+(?:\.\d+)+(?:[-._]?(?:a|b|rc|alpha|beta|post|dev|git)\.?\d*)*(?:\+[\w.]+)?(?!\w)"),
         "<version>",
     ),
-    (re.compile(r"(?<![\w<])[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?(?![\w<>])", re.I), "<n>"),
+    (re.compile(r"(?<!\w)[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?(?!\w)", re.I), "<n>"),
     # "cp311", "python3.11" and "so.3": the name stays, its number does not.
-    (re.compile(r"\b(cp|cpython-|python|lib\w+\.so\.)\d+(?:\.\d+)*(?![\w<>])", re.I), r"\1<n>"),
+    (re.compile(r"\b(cp|cpython-|python|lib\w+\.so\.)\d+(?:\.\d+)*(?!\w)", re.I), r"\1<n>"),
 )
 _BLANKS = re.compile(r"\s+")
 

@@ -25,7 +25,8 @@ _NOISE = re.compile(
 )
 _GENERIC = re.compile(
     r"^g?make(\[\d+\])?: \*\*\* |^ninja: build stopped|errors? generated\.?$|^-- Configuring incomplete"
-    r"|^error: command .* failed|^See also |^\S+Error: Command .* returned non-zero|^subprocess\.CalledProcessError"
+    r"|^error: command .* failed|^Or, add |^(?:note|hint|help): "
+    r"|^See also |^\S+Error: Command .* returned non-zero|^subprocess\.CalledProcessError"
 )
 
 _FATAL = re.compile(r"^Fatal Python error: (?P<message>.*)$")
@@ -68,7 +69,7 @@ def _in_script(frame: Frame, source: list[str], name: str) -> str:
     shown = frame.text
     written = source[frame.line - 1].strip() if 0 < frame.line <= len(source) else ""
     # A file of the same name elsewhere shows other text.
-    if shown and written and shown not in written and written not in shown:
+    if shown and any(source) and (not written or (shown not in written and written not in shown)):
         return ""
     return written or shown
 
@@ -119,7 +120,7 @@ def _said(errors: list[str], output: list[str]) -> str:
     for lines in (errors, output):
         last = _last_line(lines)
         if last:
-            return (error_line(lines) or last) if _GENERIC.search(last) else last
+            return (error_line(errors + output) or last) if _GENERIC.search(last) else last
     return ""
 
 
@@ -129,9 +130,14 @@ def _pytest(output: list[str]) -> Signature | None:
     for line in output:
         found = _PYTEST.match(line)
         if found:
-            kind = (found["kind"] or "").rsplit(".", 1)[-1]
+            kind = (found["kind"] or _at_the_end_of_a_report(output)).rsplit(".", 1)[-1]
             return Signature("", kind, mask(f"{found['test']}: {found['message'] or ''}".rstrip(": ")))
     return None
+
+
+def _at_the_end_of_a_report(output: list[str]) -> str:
+    """The class that pytest names under the first failure: "test_x.py:6: AssertionError"."""
+    return next((found[1] for line in output if (found := re.match(r"^\S+\.py:\d+: (\w+)$", line))), "")
 
 
 def _fault(lines: list[str], source: list[str], name: str) -> Signature | None:
@@ -171,15 +177,21 @@ def read_signature(ended: Ended, script_source: str, script_name: str) -> Signat
         fault = _fault(errors, source, script_name)
         if fault:
             return Signature(exit_, fault.kind, fault.message, fault.frame)
-    for lines in (errors, output):
-        traces = read_traces(lines)
-        trace = _telling(traces)
-        if trace is not None:
-            return Signature(exit_, trace.kind, mask(trace.message), _frame_of(trace, traces, source, script_name))
-    summary = _pytest(output)
-    if summary:
-        return Signature(exit_, summary.kind, summary.message)
+    raised = _raised(errors, errors + output, source, script_name) or _pytest(output)
+    raised = raised or _raised(output, errors + output, source, script_name)
+    if raised:
+        return Signature(exit_, raised.kind, raised.message, raised.frame)
     return Signature(exit_, message=mask(_said(errors, output)))
+
+
+def _raised(lines: list[str], everything: list[str], source: list[str], name: str) -> Signature | None:
+    """The exception that these lines end with, if any."""
+    traces = read_traces(lines)
+    trace = _telling(traces)
+    if trace is None:
+        return None
+    message = (error_line(everything) if _wraps(trace) else "") or trace.message
+    return Signature("", trace.kind, mask(message), _frame_of(trace, traces, source, name))
 
 
 def read_build_signature(ended: Ended) -> Signature:

@@ -9,6 +9,8 @@ _EXCEPTION = re.compile(r"^(?P<name>[A-Za-z_][\w.]*(?:\.<locals>\.[\w.]+)*)(?:: 
 _CARETS = re.compile(r"^\s*[~^]+\s*$")
 _GROUP_EDGE = re.compile(r"^\s+(?:\||\+-[+-]*(?: (?:\d+|\.\.\.) -+)?$)")
 
+_UNPARSED = ("SyntaxError", "IndentationError", "TabError")
+
 # The interpreter says so of exceptions that do not end the program.
 _ASIDE = re.compile(
     r"^(Exception ignored (in|on|while|when)\b|Error in atexit\.|--- Logging error ---|Call stack:"
@@ -60,11 +62,7 @@ def read_traces(lines: list[str]) -> list[Trace]:
     traces = []
     at = 0
     while at < len(lines):
-        header = _HEADER.match(lines[at])
-        if header is None:
-            at += 1
-            continue
-        trace = _read_trace(lines, at, header)
+        trace = _read_from(lines, at)
         if trace is None:
             at += 1
             continue
@@ -73,29 +71,57 @@ def read_traces(lines: list[str]) -> list[Trace]:
     return traces
 
 
-def _read_trace(lines: list[str], first: int, header: re.Match[str]) -> Trace | None:
-    # Some programs put a prefix before every line of their workers ("(worker pid=7) ", "[rank0]: ", blanks).
-    prefix = "" if header["group"] and not header["prefix"].strip() else header["prefix"]
+def _read_from(lines: list[str], at: int) -> Trace | None:
+    header = _HEADER.match(lines[at])
+    if header:
+        group = bool(header["group"])
+        prefix = "" if group and not header["prefix"].strip() else header["prefix"]
+        return _read_trace(lines, at, _prefix(prefix), group)
+    frame = _FRAME.match(lines[at])
+    if frame and frame["function"] is None:
+        # A program that cannot even be parsed: no call was made, and there is no header.
+        trace = _read_trace(lines, at - 1, _prefix(""), False)
+        return trace if trace and trace.kind in _UNPARSED else None
+    return None
+
+
+def _read_trace(lines: list[str], first: int, prefix: re.Pattern[str], group: bool) -> Trace | None:
     frames: list[Frame] = []
     for at in range(first + 1, len(lines)):
-        line = lines[at]
-        line = line[len(prefix) :] if line.startswith(prefix) else line
-        if not line.strip():
+        line, own = _without(prefix, lines[at])
+        # Lines of others may come between those of a program whose lines are marked as its own.
+        if not line.strip() or not own:
             continue
         found = _FRAME.match(line)
         if found:
             frames.append(Frame(found["file"], int(found["line"])))
         elif line[0] in " \t":
             # The first line below a frame is its source; carets and further lines of the statement follow.
-            if frames and not frames[-1].text and not _CARETS.match(line):
+            if frames and not frames[-1].text and not _CARETS.match(line) and "[Previous line repeated" not in line:
                 frames[-1] = Frame(frames[-1].file, frames[-1].line, line.strip())
         else:
-            return _finish(lines, first, at, prefix, line, frames, bool(header["group"]))
+            return _finish(lines, first, at, prefix, line, frames, group)
     return None
 
 
+def _prefix(text: str) -> re.Pattern[str]:
+    """What stands before every line: programs mark the lines of their workers, with a time that goes on.
+
+    "(worker pid=7) ERROR 08-20 10:02:11 [core.py:718] ", "[rank0]: ", or blanks.
+    """
+    return re.compile(re.sub(r"(?<=[:.,])\d+|\d+(?=[:.,]\d)", r"\\d+", re.escape(text)))
+
+
+def _without(prefix: re.Pattern[str], line: str) -> tuple[str, bool]:
+    """The line without the prefix, and whether it belongs to the program that prints with this prefix."""
+    found = prefix.match(line)
+    if found:
+        return line[found.end() :], True
+    return line, not prefix.pattern.replace("\\ ", " ").strip()
+
+
 def _finish(
-    lines: list[str], first: int, at: int, prefix: str, line: str, frames: list[Frame], group: bool
+    lines: list[str], first: int, at: int, prefix: re.Pattern[str], line: str, frames: list[Frame], group: bool
 ) -> Trace | None:
     found = _EXCEPTION.match(line)
     if found is None:
@@ -103,12 +129,12 @@ def _finish(
     message = (found["message"] or "").strip()
     follow = at + 1
     while found["message"] is not None and not message and follow < min(len(lines), at + 4):
-        text = lines[follow].removeprefix(prefix).strip()
+        text = _without(prefix, lines[follow])[0].strip()
         if _HEADER.match(lines[follow]) or _ASIDE.match(text):
             break
         message = text
         follow += 1
-    before = next((text for text in reversed(lines[max(0, first - 2) : first]) if text.strip()), "")
+    before = next((text for text in reversed(lines[max(0, first - 2) : max(0, first)]) if text.strip()), "")
     return Trace(
         kind=found["name"].rsplit(".", 1)[-1],
         message=message,
@@ -116,5 +142,5 @@ def _finish(
         first=first,
         last=at,
         group=group,
-        aside=bool(_ASIDE.match(before.removeprefix(prefix))),
+        aside=bool(_ASIDE.match(_without(prefix, before)[0])),
     )
