@@ -330,3 +330,7 @@ def _report(result: "Result", output_format: str, output: Path | None, no_color:
     color = output is None and sys.stdout is not None and wants_color(sys.stdout, no_color)
     code = interrupted_exit_code() if result.verdict is Verdict.INTERRUPTED else EXIT_CODES[result.verdict]
     return deliver(render(result, output_format, width=width, color=color), output, code)
+
+
+if __name__ == "__main__":
+    main()
