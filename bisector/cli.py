@@ -163,6 +163,7 @@ def _status(
     run: Run = None,
     output_format: TextOrJson = "text",
     output: Output = None,
+    no_color: NoColor = False,
 ) -> int:
     r"""Where a run stands (the latest, if none is named), also while it is running.
 
@@ -171,17 +172,24 @@ def _status(
       bisector status
     """
     _check_format(output_format, ("text", "json"))
+    from datetime import UTC, datetime
+
+    from bisector.report import render
     from bisector.runs import find_run, is_driven, load_result
-    from bisector.status_text import render_status
 
     run_directory = find_run(run)
     running = is_driven(run_directory)
     result = load_result(run_directory)
     if output_format == "json":
-        from bisector.report import render
-
         return deliver(render(result, "json"), output)
-    return deliver(render_status(result, running=running), output)
+    from bisector.activity import activity_of
+    from bisector.report.status import render_status
+
+    now = datetime.now(UTC)
+    activity = activity_of(run_directory, now) if running else ()
+    width, color = _page(output, no_color)
+    text = render_status(result, now=now, activity=activity, running=running, width=width, color=color)
+    return deliver(text, output)
 
 
 @app.command("report")
@@ -320,17 +328,20 @@ def _reporter(quiet: bool, verbose: bool, no_color: bool) -> "AbstractContextMan
 
 
 def _report(result: "Result", output_format: str, output: Path | None, no_color: bool) -> int:
-    import shutil
-
     from bisector.report import render
     from bisector.report.model import EXIT_CODES, Verdict
 
-    to_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if to_terminal else 100
-    color = output is None and sys.stdout is not None and wants_color(sys.stdout, no_color)
+    width, color = _page(output, no_color)
     code = interrupted_exit_code() if result.verdict is Verdict.INTERRUPTED else EXIT_CODES[result.verdict]
     return deliver(render(result, output_format, width=width, color=color), output, code)
 
 
-if __name__ == "__main__":
-    main()
+def _page(output: Path | None, no_color: bool) -> tuple[int, bool]:
+    """Width and whether colours may be used, of where the result goes."""
+    import shutil
+
+    stream = sys.stdout if output is None else None
+    if stream is None:
+        return 100, False
+    width = shutil.get_terminal_size().columns if stream.isatty() else 100
+    return width, wants_color(stream, no_color)
