@@ -24,7 +24,7 @@ from tests.real_cases import Case, load_cases  # noqa: E402
 
 def run(case: Case, directory: str) -> tuple[dict[str, Any] | None, float, str]:
     """The result document, the seconds it took, and what went wrong."""
-    command = [sys.executable, "-m", "bisector.cli", "run", *case.options(), "--format", "json", "-q"]
+    command = [sys.executable, "-m", "bisector", "run", *case.options(), "--format", "json", "-q"]
     started = time.monotonic()
     done = subprocess.run(
         [*command, "--run-dir", f"{directory}/{case.name}"], cwd=ROOT, capture_output=True, text=True, check=False
