@@ -1,0 +1,248 @@
+"""Candidates as virtual environments, made with uv.
+
+What a candidate is installed with is decided once, by `resolve`, as of one moment of the package index; `build`
+installs exactly that. The cache is bisector's own and shared by all runs; files are hard links into it.
+
+Without build isolation, what a source distribution needs for its build comes from the environment itself. Then
+everything that has a wheel is installed first, and what must be built follows one by one: dependencies, what `--with`
+and requirement files name in their order, and the pins last. So a pinned build tool is there for all that is built,
+and a pinned package that is built finds the tools that `--with` names.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from threading import Event, Lock
+
+from bisector.environments.base import BuildFailedError, InfeasibleError
+from bisector.environments.python_interpreters import Interpreter, find_interpreter
+from bisector.environments.venv_content import content_identity, installed_distributions
+from bisector.environments.venv_index import with_file_locations
+from bisector.environments.venv_installation import VENV, Instructions, install, read_stamp, remove_tree, write_stamp
+from bisector.environments.venv_recipe import Circumstances, private_lines, resolve_candidate
+from bisector.environments.venv_requirements import BaseRequirements, read_requirements
+from bisector.environments.venv_resolution import failure_of, remove_abandoned
+from bisector.environments.venv_uv import Uv, UvError, check_uv, find_uv
+from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
+from bisector.processes import run_process
+from bisector.request import RequirementsRequest
+from bisector.smoke import WORK, smoke_command, smoke_environment
+from pins.errors import EnvironmentFailureError
+from pins.sources.index_configuration import IndexConfiguration
+
+LEAST_SPACE = 16 * 1024 * 1024
+"""Bytes that must be free for anything to be tried at all."""
+FULL = 1024 * 1024
+"""Bytes free below which a build that failed is not held against the candidate."""
+
+
+class VenvEnvironment:
+    """Makes candidates runnable as virtual environments; see `bisector.environments.base.Environment`.
+
+    Args:
+        requirements: what every candidate is installed with, and its Python.
+        index: where packages come from; requirement files may add to it.
+        exclude_newer: the index is read as of this time (aware).
+        cache_directory: what is kept between runs; uv's cache lies in it.
+        build_timeout: seconds that one build may take.
+        variables: the caller's environment; by default, that of this process.
+    """
+
+    def __init__(
+        self,
+        requirements: RequirementsRequest,
+        index: IndexConfiguration,
+        exclude_newer: datetime,
+        *,
+        cache_directory: Path,
+        build_timeout: float | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        self._request = requirements
+        self._given_index = index
+        self._exclude_newer = exclude_newer
+        self._cache = cache_directory.absolute()
+        self._build_timeout = build_timeout
+        self._variables = dict(os.environ if variables is None else variables)
+        self._began = time.time()
+        self._lock = Lock()
+        self._resolved: dict[Candidate, Future[Recipe]] = {}
+        self._undated: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """`venv`."""
+        return "venv"
+
+    @property
+    def interpreter(self) -> Path:
+        """The Python that candidates are installed for."""
+        return self.python.path
+
+    @property
+    def index(self) -> IndexConfiguration:
+        """Where packages come from, with what requirement files add."""
+        return self._uv.index
+
+    @property
+    def description(self) -> str:
+        """What this environment is, for a report."""
+        return f"venv, Python {self.python.version} ({self.python.path})"
+
+    @cached_property
+    def python(self) -> Interpreter:
+        """The same, with its version and platform."""
+        return find_interpreter(self._request.python, environment=self._variables, uv=find_uv(self._variables))
+
+    @cached_property
+    def _base(self) -> BaseRequirements:
+        return read_requirements(self._request, self._variables)
+
+    @cached_property
+    def _uv(self) -> Uv:
+        return Uv(
+            find_uv(self._variables),
+            self._cache / "uv",
+            with_file_locations(self._given_index, self._base),
+            self._exclude_newer,
+            self._variables,
+            self._began,
+        )
+
+    def check(self) -> None:
+        """See `Environment.check`: the interpreter, the requirement files, uv, and room on the disk."""
+        check_uv(self._uv)
+        assert self.python
+        try:
+            self._uv.cache.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EnvironmentFailureError(f"cannot make the cache {self._uv.cache}: {error.strerror}") from error
+        free = _free(self._cache)
+        if free < LEAST_SPACE:
+            raise EnvironmentFailureError(
+                f"the disk that holds the cache {self._cache} is full ({free} bytes are free); make room, or set"
+                " XDG_CACHE_HOME to a directory on another disk"
+            )
+        remove_abandoned(self._cache)
+
+    def fingerprint(self) -> dict[str, str]:
+        """See `Environment.fingerprint`: requirement and constraint files, nested ones too."""
+        return dict(self._base.digests)
+
+    def resolve(self, candidate: Candidate) -> Recipe:
+        """See `Environment.resolve`; each candidate is resolved once, however often it is asked for."""
+        with self._lock:
+            known = self._resolved.get(candidate)
+            if known is None:
+                mine: Future[Recipe] = Future()
+                self._resolved[candidate] = mine
+        if known is not None:
+            return known.result()
+        try:
+            circumstances = Circumstances(
+                self._uv, self.python, self._base, self._request.build_isolation, self._cache, self._undated
+            )
+            recipe, undated = resolve_candidate(candidate, circumstances)
+        except BaseException as error:
+            if not isinstance(error, InfeasibleError | BuildFailedError):  # it may go well the next time
+                with self._lock:
+                    del self._resolved[candidate]
+            mine.set_exception(error)
+            raise
+        with self._lock:
+            self._undated |= undated
+        mine.set_result(recipe)
+        return recipe
+
+    def build(self, recipe: Recipe, directory: Path, log: Path, cancel: Event) -> Build:
+        """See `Environment.build`; nothing is left of a build that fails."""
+        directory = directory.absolute()
+        deadline = None if self._build_timeout is None else time.monotonic() + self._build_timeout
+        remove_tree(directory)
+        try:
+            directory.mkdir(parents=True)
+            venv = install(
+                self._uv,
+                Instructions.from_json(recipe.instructions),
+                directory,
+                log=log,
+                marker=build_marker(directory),
+                deadline=deadline,
+                cancel=cancel,
+                private=private_lines(self._base),
+            )
+            installed = installed_distributions(venv)
+            identity = content_identity(venv)
+            write_stamp(directory, {"input_hash": recipe.input_hash})
+        except BaseException as error:
+            shutil.rmtree(directory, ignore_errors=True)
+            if isinstance(error, UvError):
+                raise self._not_built(error, recipe.candidate) from error
+            if isinstance(error, OSError):
+                raise EnvironmentFailureError(f"cannot build in {directory}: {error.strerror}") from error
+            raise
+        return Build(recipe.input_hash, str(directory), identity, installed)
+
+    def _not_built(self, error: UvError, candidate: Candidate) -> Exception:
+        """What a failed installation means."""
+        if error.ended.cancelled:
+            return BuildFailedError(f"building {candidate} was cancelled", error.ended)
+        if error.ended.timed_out:
+            return BuildFailedError(f"not built within {self._build_timeout:.0f} s (--build-timeout)", error.ended)
+        failure = failure_of(error, f"building {candidate}")
+        if isinstance(failure, InfeasibleError):  # what was resolved a moment ago is not on offer any more
+            return EnvironmentFailureError(f"building {candidate}: {failure}. Nothing is concluded from this")
+        if isinstance(failure, BuildFailedError) and _free(self._cache) < FULL:
+            return EnvironmentFailureError(
+                f"building {candidate}: the disk that holds {self._cache} is full ({failure})"
+            )
+        return failure
+
+    def exists(self, build: Build) -> bool:
+        """See `Environment.exists`."""
+        directory = Path(build.location)
+        stamp = read_stamp(directory)
+        return (
+            stamp is not None
+            and stamp.get("input_hash") == build.input_hash
+            and (directory / VENV / "bin" / "python").exists()
+        )
+
+    def run(self, build: Build, smoke: SmokeRun, cancel: Event) -> Ended:
+        """See `Environment.run`; the environment is active, as if its `activate` had been sourced."""
+        venv = Path(build.location) / VENV
+        variables = smoke_environment(smoke, self._variables)
+        variables["PATH"] = os.pathsep.join([str(venv / "bin"), variables.get("PATH", os.defpath)])
+        variables["VIRTUAL_ENV"] = str(venv)
+        return run_process(
+            smoke_command(smoke.script, str(venv / "bin" / "python")),
+            environment=variables,
+            directory=smoke.scratch / WORK,
+            log=smoke.log,
+            marker=smoke.probe,
+            timeout=smoke.script.timeout,
+            cancel=cancel,
+            redact=self.index.redact,
+        )
+
+    def remove(self, build: Build) -> None:
+        """See `Environment.remove`."""
+        remove_tree(Path(build.location))
+
+
+def build_marker(directory: Path) -> str:
+    """The id that marks the processes of the build in `RUN/builds/PROBE`: "RUN.PROBE", as for the probe's own runs."""
+    return f"{directory.parent.parent.name}.{directory.name}"
+
+
+def _free(path: Path) -> int:
+    try:
+        status = os.statvfs(path)
+    except OSError:
+        return FULL
+    return status.f_bavail * status.f_frsize

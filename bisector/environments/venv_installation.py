@@ -1,0 +1,213 @@
+"""From what was resolved to a virtual environment that holds exactly that."""
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from bisector.environments.venv_uv import Uv
+from pins.errors import EnvironmentFailureError
+
+VENV = "venv"
+WORK = "build"
+STAMP = "whole.json"
+"""Written last: a directory without it is what a killed build left."""
+
+
+@dataclass(frozen=True)
+class Instructions:
+    """How one environment is installed.
+
+    Attributes:
+        python: path of the interpreter it is made with.
+        phases: what is installed, in order: requirements with hashes, free of credentials.
+        build_isolation: whether source distributions are built in an environment of their own.
+        build_constraints: requirements that hold in those.
+        options: further options of uv, such as `--no-binary=spam`.
+        undated: packages whose index gives no upload times.
+        build_keys: package -> all that decides its build besides its source.
+    """
+
+    python: str
+    phases: tuple[tuple[str, ...], ...]
+    build_isolation: bool = True
+    build_constraints: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    undated: tuple[str, ...] = ()
+    build_keys: tuple[tuple[str, str], ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """For a recipe."""
+        return {
+            "python": self.python,
+            "phases": [list(phase) for phase in self.phases],
+            "build_isolation": self.build_isolation,
+            "build_constraints": list(self.build_constraints),
+            "options": list(self.options),
+            "undated": list(self.undated),
+            "build_keys": dict(self.build_keys),
+        }
+
+    @staticmethod
+    def from_json(entry: Mapping[str, Any]) -> "Instructions":
+        """From a recipe."""
+        return Instructions(
+            str(entry["python"]),
+            tuple(tuple(phase) for phase in entry["phases"]),
+            bool(entry["build_isolation"]),
+            tuple(entry["build_constraints"]),
+            tuple(entry["options"]),
+            tuple(entry["undated"]),
+            tuple(sorted(entry["build_keys"].items())),
+        )
+
+
+def install(
+    uv: Uv,
+    instructions: Instructions,
+    directory: Path,
+    *,
+    log: Path,
+    marker: str,
+    deadline: float | None = None,
+    cancel: Event | None = None,
+    private: Callable[[str], str] = lambda line: line,
+) -> Path:
+    """Make the virtual environment `directory/venv`.
+
+    Args:
+        uv: the program.
+        instructions: what to install.
+        directory: exists; what the builds need meanwhile lies in it too, and is removed.
+        log: takes what uv and the builds print.
+        marker: the id that marks their processes.
+        deadline: `time.monotonic()` at which they are ended.
+        cancel: set when the result is not wanted any more.
+        private: puts credentials back into a line that names a URL.
+
+    Returns:
+        The environment's directory.
+
+    Raises:
+        UvError: a call failed.
+        EnvironmentFailureError: the directory cannot be written.
+    """
+    venv = directory / VENV
+    work = directory / WORK
+    configuration = uv.configuration(undated=instructions.undated, build_keys=dict(instructions.build_keys))
+
+    def call(*arguments: str) -> None:
+        uv.call(
+            arguments,
+            configuration=configuration,
+            workplace=work,
+            log=log,
+            marker=marker,
+            deadline=deadline,
+            cancel=cancel,
+        )
+
+    try:
+        call("venv", "--no-project", "--quiet", "--python", instructions.python, str(venv))
+        common = [
+            "pip",
+            "install",
+            "--python",
+            str(venv / "bin" / "python"),
+            "--no-deps",
+            *_link_mode(uv.cache, directory),
+        ]
+        if instructions.build_constraints:
+            common += [
+                "--build-constraints",
+                str(_written(work / "build-constraints.txt", instructions.build_constraints)),
+            ]
+        if not instructions.build_isolation:
+            common.append("--no-build-isolation")
+        for number, phase in enumerate(instructions.phases, 1):
+            file = _written(work / f"requirements-{number}.txt", [private(line) for line in phase])
+            call(*common, *instructions.options, "--requirements", str(file))
+    finally:
+        remove_tree(work)
+    return venv
+
+
+def _written(path: Path, lines: Sequence[str]) -> Path:
+    try:
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+    except OSError as error:
+        raise EnvironmentFailureError(f"cannot write {path}: {error.strerror}; is the disk full?") from error
+    return path
+
+
+def _link_mode(cache: Path, directory: Path) -> list[str]:
+    """Files are linked, not copied, where cache and environment lie in one file system."""
+    try:
+        same = cache.stat().st_dev == directory.stat().st_dev
+    except OSError:
+        same = False
+    return [] if same else ["--link-mode=copy"]
+
+
+def write_stamp(directory: Path, facts: Mapping[str, object]) -> None:
+    """Say that the environment in a directory is whole.
+
+    Raises:
+        EnvironmentFailureError: it cannot be written.
+    """
+    temporary = directory / f"{STAMP}.new"
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(facts, file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(directory / STAMP)
+    except OSError as error:
+        raise EnvironmentFailureError(f"cannot write {directory / STAMP}: {error.strerror}") from error
+
+
+def read_stamp(directory: Path) -> dict[str, Any] | None:
+    """What `write_stamp` wrote; None where the environment is not whole."""
+    try:
+        facts = json.loads((directory / STAMP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return facts if isinstance(facts, dict) else None
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory tree, also one with read-only directories; what is not there is fine.
+
+    Raises:
+        EnvironmentFailureError: something in it cannot be removed.
+    """
+
+    def make_writable_and_retry(function: Callable[..., object], name: str, _: object) -> None:
+        for place in (Path(name).parent, Path(name)):
+            if place.is_symlink() or not place.exists():
+                continue
+            place.chmod(place.stat().st_mode | stat.S_IRWXU)
+        if not os.path.lexists(name):
+            return
+        if function in (os.unlink, os.rmdir):
+            function(name)
+        else:  # a directory that could not be listed
+            shutil.rmtree(name)
+
+    if not os.path.lexists(path):
+        return
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, onerror=make_writable_and_retry)
+        else:
+            path.unlink()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise EnvironmentFailureError(f"cannot remove {error.filename or path}: {error.strerror}") from error

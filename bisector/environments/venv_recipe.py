@@ -1,0 +1,161 @@
+"""The recipe of one candidate: what is installed, and the hash of all that decides it."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+
+from bisector.environments.base import BuildFailedError
+from bisector.environments.python_interpreters import Interpreter
+from bisector.environments.venv_installation import Instructions
+from bisector.environments.venv_lock import LockedPackage, installation_order
+from bisector.environments.venv_requirements import BaseRequirements, giving_way
+from bisector.environments.venv_resolution import Question, pin_requirements, resolve, workplace
+from bisector.environments.venv_tools import resolve_among_tools
+from bisector.environments.venv_uv import Uv
+from bisector.model import Candidate, Recipe
+from pins.errors import UsageError
+from pins.sources.redaction import redact
+
+SCHEMA = "venv/1"
+"""Part of every input hash; changed when the same inputs would be built in another way."""
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """All that candidates have in common.
+
+    Attributes:
+        uv: the program, with its index.
+        python: the interpreter.
+        base: requirements besides the pins.
+        build_isolation: whether source distributions are built in an environment of their own.
+        cache: takes the files of a resolution while it lasts.
+        undated: packages known to lie on indexes without upload times.
+    """
+
+    uv: Uv
+    python: Interpreter
+    base: BaseRequirements
+    build_isolation: bool
+    cache: Path
+    undated: frozenset[str] = frozenset()
+
+    def build_facts(self) -> dict[str, object]:
+        """All that decides what a build makes of its source, besides what is installed when there is no isolation.
+
+        The date matters here, since the requirements of an isolated build are resolved as of it.
+        """
+        return {
+            "python": self.python.identity,
+            "constraints": [redact(line.text, ()) for line in self.base.build_constraints],
+            "isolation": self.build_isolation,
+            "exclude_newer": self.uv.exclude_newer.astimezone(UTC).isoformat(),
+            "index": self.uv.index.public(),
+            "variables": self.uv.build_variables(),
+        }
+
+
+def resolve_candidate(candidate: Candidate, circumstances: Circumstances) -> tuple[Recipe, frozenset[str]]:
+    """The recipe of a candidate, and the packages known to have no upload times.
+
+    Raises:
+        UsageError: a pin is no package version.
+        InfeasibleError, BuildFailedError, EnvironmentFailureError: as `Environment.resolve`.
+    """
+    base = circumstances.base
+    pins = pin_requirements(candidate)
+    pinned = frozenset(pin.name for pin in pins)
+    if len(pinned) < len(pins):
+        raise UsageError(f"two pins of {candidate} are the same package; give each package one --pin")
+    requirements = (*pins, *giving_way(base.requirements, pinned))
+    key = _digest(circumstances.build_facts())
+    question = Question(
+        circumstances.python.path,
+        tuple(line.text for line in requirements),
+        tuple(line.text for line in giving_way(base.constraints, pinned)),
+        tuple(line.text for line in base.build_constraints),
+        base.options,
+        circumstances.undated,
+        tuple((line.name, key) for line in requirements if line.name),
+    )
+    with workplace(circumstances.cache) as place:
+        try:
+            resolution = resolve(circumstances.uv, question, place, str(candidate))
+        except BuildFailedError:
+            if circumstances.build_isolation:
+                raise
+            resolution = resolve_among_tools(circumstances.uv, question, place, str(candidate))
+    named = [*(line.name for line in requirements[len(pins) :] if line.name), *(pin.name for pin in pins)]
+    return _recipe(candidate, circumstances, resolution.packages, resolution.undated, named), resolution.undated
+
+
+def _recipe(
+    candidate: Candidate,
+    circumstances: Circumstances,
+    packages: Sequence[LockedPackage],
+    undated: frozenset[str],
+    named: Sequence[str],
+) -> Recipe:
+    instructions, facts = _instructions(circumstances, packages, undated, named)
+    identity = {
+        "schema": SCHEMA,
+        "python": circumstances.python.identity,
+        "packages": [[package.name, package.identity] for package in packages],
+        "index": circumstances.uv.index.public(),
+        "options": circumstances.base.options,
+        # Where nothing is built, neither the date nor how builds are made is an input.
+        "builds": facts if any(package.built for package in packages) else None,
+    }
+    return Recipe(
+        candidate,
+        _digest(identity),
+        tuple((package.name, package.version) for package in packages),
+        instructions.as_json(),
+    )
+
+
+def _instructions(
+    circumstances: Circumstances, packages: Sequence[LockedPackage], undated: frozenset[str], named: Sequence[str]
+) -> tuple[Instructions, dict[str, object]]:
+    facts = circumstances.build_facts()
+    if circumstances.build_isolation:
+        phases: tuple[tuple[str, ...], ...] = (tuple(package.name for package in packages),) if packages else ()
+    else:
+        phases = installation_order(packages, named)
+        facts |= {"phases": phases, "packages": [package.identity for package in packages]}
+    lines = {package.name: package.requirement for package in packages}
+    instructions = Instructions(
+        python=str(circumstances.python.path),
+        phases=tuple(tuple(lines[name] for name in phase) for phase in phases),
+        build_isolation=circumstances.build_isolation,
+        build_constraints=tuple(redact(line.text, ()) for line in circumstances.base.build_constraints),
+        options=circumstances.base.options,
+        undated=tuple(sorted(undated & set(lines))),
+        build_keys=tuple(
+            (package.name, _digest([facts, package.identity])[:32]) for package in packages if package.built
+        ),
+    )
+    return instructions, facts
+
+
+def private_lines(base: BaseRequirements) -> Callable[[str], str]:
+    """What puts the credentials of requirements back into lines that were freed of them."""
+    known: dict[str, str] = {}
+    for line in (*base.requirements, *base.constraints, *base.build_constraints):
+        for match in re.finditer(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/@]+@[^\s/]+", line.text):
+            known[redact(match[0], ())] = match[0]
+
+    def restore(line: str) -> str:
+        for public, private in known.items():
+            line = line.replace(public, private)
+        return line
+
+    return restore
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,180 @@
+"""From a candidate's pins to the exact list of what is installed, or to the reason why there is none."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from bisector.environments.base import BuildFailedError, InfeasibleError
+from bisector.environments.venv_failures import Cause
+from bisector.environments.venv_lock import LockedPackage, read_lock
+from bisector.environments.venv_requirements import RequirementLine
+from bisector.environments.venv_uv import Uv, UvError, call_marker
+from bisector.model import Candidate
+from pins.errors import EnvironmentFailureError, UsageError
+
+_ROUNDS = 20
+"""How often packages without upload times may come to light, one resolution after the other."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One resolution to be made.
+
+    Attributes:
+        python: path of the interpreter.
+        requirements, constraints, build_constraints: lines.
+        options: further options of uv.
+        undated: packages known to lie on indexes without upload times.
+        build_keys: see `Uv.configuration`.
+    """
+
+    python: Path
+    requirements: tuple[str, ...]
+    constraints: tuple[str, ...] = ()
+    build_constraints: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    undated: frozenset[str] = frozenset()
+    build_keys: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """What uv resolved, and which packages turned out to have no upload times."""
+
+    packages: tuple[LockedPackage, ...]
+    undated: frozenset[str]
+
+
+def pin_requirements(candidate: Candidate) -> tuple[RequirementLine, ...]:
+    """The pins as requirements, `name==version`; a pre-release or yanked release is meant where it is named.
+
+    Raises:
+        UsageError: a pin is no package, or its value no version.
+    """
+    return tuple(_pin_requirement(name, value) for name, value in candidate.items())
+
+
+def _pin_requirement(name: str, value: str) -> RequirementLine:
+    try:
+        requirement = Requirement(f"{name}=={value}")
+        bare = Requirement(name)
+    except InvalidRequirement as error:
+        raise UsageError(f"{name}=={value} is not a package and a version: {str(error).splitlines()[0]}") from error
+    # Whatever else could be written into a name or a version (markers, URLs, further specifiers) is no pin.
+    if bare.specifier or bare.url or bare.marker or requirement.marker or len(requirement.specifier) != 1:
+        raise UsageError(f"{name}=={value} is not a package and one version")
+    specifier = next(iter(requirement.specifier))
+    if specifier.operator != "==" or specifier.version.endswith(".*"):
+        raise UsageError(f"{name}=={value} names many versions, or none; a pin is one version")
+    return RequirementLine(str(requirement), "--pin", canonicalize_name(requirement.name), exact=True)
+
+
+def resolve(uv: Uv, question: Question, workplace: Path, what: str) -> Resolution:
+    """Ask uv for one resolution.
+
+    Args:
+        uv: the program.
+        question: what to resolve.
+        workplace: an empty directory of this call's own.
+        what: names the candidate in messages.
+
+    Raises:
+        InfeasibleError, BuildFailedError, EnvironmentFailureError: as `Environment.resolve`.
+    """
+    undated = question.undated
+    for _ in range(_ROUNDS):
+        try:
+            return Resolution(compile_once(uv, question, undated, workplace), undated)
+        except UvError as error:
+            if error.failure.undated <= undated:
+                raise failure_of(error, f"resolving {what}") from error
+            undated |= error.failure.undated
+    raise EnvironmentFailureError(f"resolving {what}: the index does not say when its files were uploaded")
+
+
+def compile_once(uv: Uv, question: Question, undated: frozenset[str], workplace: Path) -> tuple[LockedPackage, ...]:
+    """One call of uv for one resolution; raises UvError where it fails."""
+    lock = workplace / "pylock.toml"
+    arguments = ["pip", "compile", "requirements.in", "--python", str(question.python), "--quiet", *question.options]
+    try:
+        lock.unlink(missing_ok=True)  # uv would keep to the versions in it
+        for name, lines in (
+            ("requirements.in", question.requirements),
+            ("constraints.txt", question.constraints),
+            ("build-constraints.txt", question.build_constraints),
+        ):
+            if lines:
+                (workplace / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentFailureError(f"cannot write to {workplace}: {error.strerror}") from error
+    if question.constraints:
+        arguments += ["--constraints", "constraints.txt"]
+    if question.build_constraints:
+        arguments += ["--build-constraints", "build-constraints.txt"]
+    if not question.requirements:
+        return ()
+    uv.call(
+        [*arguments, "--format", "pylock.toml", "--output-file", lock.name],
+        configuration=uv.configuration(undated=undated, build_keys=dict(question.build_keys)),
+        workplace=workplace,
+        log=workplace / "resolve.log",
+        marker=call_marker("resolve"),
+    )
+    try:
+        return read_lock(lock.read_text(encoding="utf-8"), workplace)
+    except OSError as error:
+        raise EnvironmentFailureError(f"uv's resolution cannot be read: {error}") from error
+
+
+def failure_of(error: UvError, doing: str) -> InfeasibleError | BuildFailedError | EnvironmentFailureError:
+    """The error to raise for a failed call of uv, as the protocol of environments has it."""
+    failure, ended = error.failure, error.ended
+    if ended.cancelled:
+        return BuildFailedError(f"{doing}: cancelled", ended)
+    match failure.cause:
+        case Cause.INFEASIBLE:
+            return InfeasibleError(failure.reason)
+        case Cause.BUILD:
+            return BuildFailedError(failure.reason, failure.quoted or ended)
+        case Cause.ENVIRONMENT:
+            return EnvironmentFailureError(f"{doing}: {failure.reason}. Nothing is concluded from this")
+
+
+@contextmanager
+def workplace(cache: Path) -> Iterator[Path]:
+    """An empty directory below `cache` for one call, removed afterwards; its name says whose it is."""
+    parent = cache / "work"
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        path = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent))
+    except OSError as error:
+        raise EnvironmentFailureError(f"cannot make a directory in {parent}: {error.strerror}") from error
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_abandoned(cache: Path) -> None:
+    """Remove the workplaces of processes that are gone."""
+    for path in (cache / "work").glob("*-*"):
+        owner = path.name.split("-", 1)[0]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

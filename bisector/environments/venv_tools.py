@@ -1,0 +1,77 @@
+"""Reading, without build isolation, what a source distribution requires when that takes a build.
+
+uv reads requirements in isolation as long as that works, which is quick and right for almost all. Where the isolated
+build fails, the one that counts is the one in the environment itself. There, a person would have installed the build
+tools beforehand: so all that can be had without the failing package is put into an environment of its own, and the
+candidate is resolved once more with builds that see it.
+"""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from bisector.environments.venv_failures import Cause
+from bisector.environments.venv_installation import Instructions, install
+from bisector.environments.venv_lock import LockedPackage
+from bisector.environments.venv_resolution import Question, Resolution, compile_once, failure_of, resolve
+from bisector.environments.venv_uv import Uv, UvError, call_marker
+
+
+def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> Resolution:
+    """Resolve with builds that see the candidate's own tools.
+
+    Args:
+        uv: the program.
+        question: as it failed in isolation.
+        place: a directory of this call's own.
+        what: names the candidate in messages.
+
+    Raises:
+        InfeasibleError, BuildFailedError, EnvironmentFailureError: as `Environment.resolve`.
+    """
+    tools = _without_what_fails(uv, question, place, what)
+    ready = tuple(package.requirement for package in tools if not package.built)
+    directory = place / "tools"
+    try:
+        directory.mkdir()
+        venv = install(
+            uv,
+            Instructions(str(question.python), (ready,) if ready else (), undated=tuple(question.undated)),
+            directory,
+            log=place / "resolve.log",
+            marker=call_marker("resolve"),
+        )
+    except UvError as error:
+        raise failure_of(error, f"resolving {what}") from error
+    state = hashlib.sha256("\n".join(sorted(ready)).encode()).hexdigest()[:32]
+    among = replace(
+        question,
+        python=venv / "bin" / "python",
+        options=(*question.options, "--no-build-isolation"),
+        build_keys=tuple((name, f"{key[:32]}{state}") for name, key in question.build_keys),
+    )
+    return resolve(uv, among, place, what)
+
+
+def _without_what_fails(uv: Uv, question: Question, place: Path, what: str) -> tuple[LockedPackage, ...]:
+    left = dict(enumerate(question.requirements))
+    while True:
+        try:
+            return compile_once(uv, replace(question, requirements=tuple(left.values())), question.undated, place)
+        except UvError as error:
+            failing = canonicalize_name(error.failure.unbuilt.partition("==")[0].partition("@")[0].strip())
+            mine = [number for number, text in left.items() if _name(text) == failing]
+            if error.failure.cause is not Cause.BUILD or not mine:
+                raise failure_of(error, f"resolving {what}") from error
+            for number in mine:
+                del left[number]
+
+
+def _name(text: str) -> str:
+    try:
+        return canonicalize_name(Requirement(text).name)
+    except ValueError:
+        return ""
