@@ -5,7 +5,6 @@ devices are found, and how the network is reached), and those named by `--pass-e
 shell that it was started from, and a token in that shell does not reach a log.
 """
 
-import errno
 import os
 import re
 import shlex
@@ -202,15 +201,14 @@ def _observe_build(ended: Ended) -> Observation:
 
 
 def _observe_failure(ended: Ended, script: Path) -> Observation:
-    not_found = ended.exit_status in CANNOT_RUN
-    if not_found and (why := _not_startable(ended, script)):
-        return Observation("infra", reason=why)
     try:
         source = script.read_text(encoding="utf-8", errors="replace")
     except OSError:
         source = ""
+    if why := _not_startable(ended, script, source):
+        return Observation("infra", reason=why)
     signature = read_signature(ended, source, script.name)
-    return Observation("fail", signature, _end(ended), command_not_found=not_found)
+    return Observation("fail", signature, _end(ended), command_not_found=ended.exit_status in CANNOT_RUN)
 
 
 def _end(ended: Ended) -> str:
@@ -222,21 +220,23 @@ def _end(ended: Ended) -> str:
     return f"exit status {ended.exit_status}"
 
 
-_INTERPRETER_MISSING = re.compile(r"^(?:/usr)?(?:/bin/)?env: .+: (No such file or directory|Permission denied)$", re.M)
-
-
-def _not_startable(ended: Ended, script: Path) -> str:
+def _not_startable(ended: Ended, script: Path, source: str) -> str:
     """Why the script itself, rather than a command in it, could not be run; "" where it was.
 
-    `#!/usr/bin/env NAME` with a NAME that is not there, and a container's engine that finds no interpreter, show only
+    A missing interpreter behind `#!/usr/bin/env`, a script that Python or a container's engine does not find, show only
     in what is printed, as the one line of all the output.
     """
     printed = (ended.errors + ended.output).strip()
-    if printed.count("\n") > 1:
+    if not printed or "\n" in printed:
         return ""
-    named = _INTERPRETER_MISSING.search(printed)
-    missing = re.search(rf"{re.escape(script.name)}.*{re.escape(os.strerror(errno.ENOENT))}", printed, re.I)
-    engine = re.search(r"exec(:| format| failed| user process).*", printed)
-    if named or (missing and engine):
+    name = re.escape(script.name)
+    signs = [
+        rf"can't open file .*{name}",
+        rf"\bexec[: ].*{name}.*: (no such file or directory|permission denied|exec format)",
+    ]
+    shebang = re.match(r"#!\s*\S*\benv\s+(?:-S\s*)?(\S+)", source)
+    if shebang:
+        signs.append(rf"\benv: .*{re.escape(shebang[1])}.*: (no such file or directory|permission denied)")
+    if any(re.search(sign, printed, re.IGNORECASE) for sign in signs):
         return f"the smoke script could not be started (exit status {ended.exit_status}): {printed}"
     return ""

@@ -24,6 +24,7 @@ REMOTE = 0.35
 """Messages less similar than this say something else."""
 
 _WORDS = re.compile(r"<\w+>|[A-Za-z_][\w.]*|[^\s\w]")
+_NAMES = re.compile(r"(?<!\w)(?:'[^'\s]+'|\"[^\"\s]+\"|`[^`\s]+`)")
 _RELATED = ({"ImportError", "ModuleNotFoundError"}, {"AttributeError", "ImportError"})
 
 
@@ -33,6 +34,15 @@ def similarity(one: str, other: str) -> float:
         return 1.0
     first, second = sorted((_WORDS.findall(one), _WORDS.findall(other)))
     return SequenceMatcher(None, first, second, autojunk=False).ratio()
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two messages say the same: alike, and of the same names.
+
+    Messages that differ in nothing but the name they quote are as alike as can be, and speak of two things.
+    """
+    first, second = set(_NAMES.findall(one)), set(_NAMES.findall(other))
+    return similarity(one, other) >= ALIKE and (first <= second or second <= first)
 
 
 def compare(a: Signature, b: Signature) -> Comparison:
@@ -60,7 +70,7 @@ def _compare_exceptions(a: Signature, b: Signature) -> Comparison:
         near = alike >= ALIKE or (related and same_frame)
         return Comparison.UNSURE if near else Comparison.DIFFERENT
     if same_frame or not (a.frame or b.frame):
-        if alike >= ALIKE:
+        if same_words(a.message, b.message):
             return Comparison.SAME
         return Comparison.UNSURE if same_frame or alike >= REMOTE else Comparison.DIFFERENT
     return Comparison.UNSURE if alike >= ALIKE or not (a.frame and b.frame) else Comparison.DIFFERENT
@@ -72,6 +82,6 @@ def _compare_words(a: Signature, b: Signature) -> Comparison:
     alike = similarity(a.message, b.message)
     if a.kind or b.kind:
         return Comparison.UNSURE if alike >= ALIKE else Comparison.DIFFERENT
-    if alike >= ALIKE:
+    if same_words(a.message, b.message):
         return Comparison.SAME
     return Comparison.UNSURE if alike >= REMOTE else Comparison.DIFFERENT
