@@ -1,0 +1,271 @@
+"""Candidates as Docker images: built from a Dockerfile whose ARGs take the pins, run as containers."""
+
+import contextlib
+import re
+import tarfile
+import threading
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from bisector.environments.base import BuildFailedError
+from bisector.environments.docker_build import (
+    build_options,
+    check_build_options,
+    failure_of_ours,
+    image_tag,
+    index_time_advice,
+    last_words,
+)
+from bisector.environments.docker_cli import Builder, cli_environment, trial
+from bisector.environments.docker_container import create, remove, run_container
+from bisector.environments.docker_engine import engine, memory_kills_here, on_this_machine
+from bisector.environments.docker_files import keep_output, room_archive
+from bisector.environments.docker_inputs import BuildInputs
+from bisector.environments.docker_installed import PYTHONS, content_identity, installed
+from bisector.environments.docker_run import (
+    OUTPUT_ROOM,
+    ROOM,
+    SCRIPT_ROOM,
+    check_run_arguments,
+    mounts,
+    own_options,
+    run_options,
+    user_options,
+)
+from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
+from bisector.processes import run_process
+from bisector.request import DockerRequest
+from pins.errors import EnvironmentFailureError, UsageError
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
+
+
+def _redact(text: str) -> str:
+    """A build may print the addresses that it was given."""
+    return _CREDENTIALS.sub("***@", text)
+
+
+class DockerEnvironment:
+    """Builds an image per candidate and runs the smoke script in containers of it.
+
+    Args:
+        request: what the user asked for.
+        pins: names of the axes.
+        exclude_newer: package indexes are read as of this time (aware).
+        run_id: labels all that is made.
+        build_timeout: seconds that one build may take, None for no limit.
+
+    Raises:
+        UsageError: there is no Dockerfile.
+    """
+
+    name = "docker"
+
+    def __init__(
+        self,
+        request: DockerRequest,
+        pins: Sequence[str],
+        exclude_newer: datetime | None,
+        *,
+        run_id: str,
+        build_timeout: float | None = None,
+    ) -> None:
+        if request.dockerfile is None:
+            raise UsageError("the docker environment needs a Dockerfile: --dockerfile FILE")
+        self._request = request
+        self._inputs = BuildInputs(request, request.dockerfile, pins, exclude_newer if request.index_time else None)
+        self._run_id = run_id
+        self._build_timeout = build_timeout
+        self._checking = threading.Lock()
+        self._python = PYTHONS[0]
+        self._builder: Builder | None = None
+        self._platform = ""
+        self._here = False
+
+    def check(self) -> None:
+        """See `Environment.check`."""
+        self._inputs.check()
+        check_build_options(self._request.build_options)
+        check_run_arguments(self._request.docker_args)
+        with engine() as client:
+            self._here = on_this_machine(client)
+            version = client.version()
+            self._platform = f"{version.get('Os')}/{version.get('Arch')}"
+        for mount in mounts(self._request) if self._here else ():
+            if not Path(mount.source).exists():
+                raise UsageError(f"--mount {mount.source}: there is no such file or directory")
+        with trial(
+            self._run_id,
+            syntax=self._inputs.syntax,
+            options=self._request.build_options,
+            variables=cli_environment(),
+        ) as (builder, image):
+            # A container that is never started: the engine says now what it thinks of the user's arguments.
+            container = create(
+                builder.program,
+                [*user_options(self._request, here=self._here), *own_options(self._run_id, "check")],
+                image,
+                ["/check"],
+                environment=cli_environment(),
+                marker=f"{self._run_id}.check",
+            )
+            remove(container.id)
+        self._builder = builder
+
+    def fingerprint(self) -> dict[str, str]:
+        """See `Environment.fingerprint`."""
+        return self._inputs.fingerprint()
+
+    def resolve(self, candidate: Candidate) -> Recipe:
+        """See `Environment.resolve`."""
+        self._checked()
+        return self._inputs.recipe(candidate, self._platform)
+
+    def build(self, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
+        """See `Environment.build`."""
+        builder = self._checked()
+        self._inputs.require_unchanged()
+        copy = self._inputs.write_copy(directory)
+        probe = f"{self._run_id}.{directory.name}"
+        tag = image_tag(self._run_id, recipe.input_hash)
+        options = build_options(self._request, self._inputs.values(recipe.candidate), run_id=self._run_id, tag=tag)
+        kills = memory_kills_here()
+        ended = run_process(
+            builder.command(options, copy, self._inputs.context),
+            environment=cli_environment(),
+            directory=directory,
+            log=log,
+            marker=probe,
+            timeout=self._build_timeout,
+            cancel=cancel,
+            redact=_redact,
+        )
+        if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
+            self._build_failed(ended, kernel_killed=self._here and memory_kills_here() > kills)
+        with engine() as client:
+            image = str(client.images.get(tag).id)
+            identity = content_identity(client, image)
+        listed = installed(
+            builder.program,
+            image,
+            self._python,
+            directory / "installed.log",
+            run_id=self._run_id,
+            probe=probe,
+            environment=cli_environment(),
+        )
+        return Build(recipe.input_hash, image, identity, listed)
+
+    def exists(self, build: Build) -> bool:
+        """See `Environment.exists`."""
+        from docker.errors import ImageNotFound
+
+        with engine() as client:
+            try:
+                client.images.get(build.location)
+            except ImageNotFound:
+                return False
+        return True
+
+    def run(self, build: Build, smoke: SmokeRun, cancel: threading.Event) -> Ended:
+        """See `Environment.run`."""
+        script = smoke.script.path
+        try:
+            archive = room_archive(script)
+            if smoke.script.share_cache:
+                smoke.script.share_cache.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{error.filename} cannot be read or made: {error.strerror}") from error
+        inside = [str(SCRIPT_ROOM / script.name), *smoke.script.arguments]
+        if script.suffix != ".py":
+            return self._run_command(build, smoke, cancel, archive, inside)
+        for python in dict.fromkeys((self._python, *PYTHONS)):
+            ended = self._run_command(build, smoke, cancel, archive, [python, *inside])
+            if not ended.not_started:
+                self._python = python
+                return ended
+        return ended
+
+    def remove(self, build: Build) -> None:
+        """See `Environment.remove`."""
+        from docker.errors import ImageNotFound
+
+        with engine() as client:
+            try:
+                client.api.remove_image(image_tag(self._run_id, build.input_hash), force=True)
+            except ImageNotFound:
+                return
+
+    def _checked(self) -> Builder:
+        with self._checking:
+            if self._builder is None:
+                self.check()
+            assert self._builder is not None
+            return self._builder
+
+    def _build_failed(self, ended: Ended, *, kernel_killed: bool) -> None:
+        if ended.cancelled:
+            raise BuildFailedError("the build was cancelled", ended)
+        if ended.timed_out:
+            raise BuildFailedError(f"the build did not end within {ended.seconds:.0f} s", ended)
+        if reason := failure_of_ours(ended, kernel_killed):
+            raise EnvironmentFailureError(f"{reason}; nothing is concluded from this build")
+        with engine():  # one that went away between two words is no evidence either
+            pass
+        advice = index_time_advice(ended) if self._inputs.time else ""
+        raise BuildFailedError(self._inputs.in_original_lines(last_words(ended)) + advice, ended)
+
+    def _run_command(
+        self, build: Build, smoke: SmokeRun, cancel: threading.Event, archive: bytes, command: Sequence[str]
+    ) -> Ended:
+        builder = self._checked()
+        if cancel.is_set():
+            return Ended(None, cancelled=True)
+        container = create(
+            builder.program,
+            [
+                *user_options(self._request, here=self._here),
+                *own_options(self._run_id, smoke.probe),
+                *run_options(self._request, smoke),
+            ],
+            build.location,
+            command,
+            environment=cli_environment(),
+            marker=smoke.probe,
+        )
+        kills = memory_kills_here()
+        try:
+            ended = run_container(
+                container,
+                archive,
+                str(ROOM),
+                smoke.log,
+                smoke.script.timeout,
+                cancel,
+                killed_here=lambda: self._here and memory_kills_here() > kills,
+            )
+            if not ended.not_started:
+                _keep_output(container.id, smoke)
+            return ended
+        finally:
+            # What cannot be removed now is found by its label later; how the run ended stands without it.
+            with contextlib.suppress(EnvironmentFailureError):
+                remove(container.id)
+
+
+def _keep_output(container: str, smoke: SmokeRun) -> None:
+    """Take PROBE_OUTPUT out of a container. What cannot be kept is said in the log: the outcome stands without it."""
+    from docker.errors import APIError
+
+    with engine() as client:
+        try:
+            chunks, _ = client.api.get_archive(container, str(OUTPUT_ROOM))
+            left_out = keep_output(chunks, smoke.output)
+        except APIError as error:
+            left_out = str(error.explanation)
+        except (OSError, tarfile.TarError) as error:
+            left_out = str(error)
+    if left_out:
+        with smoke.log.open("a", encoding="utf-8") as log:
+            log.write(f"\n[PROBE_OUTPUT was not kept whole: {left_out}]\n")

@@ -1,0 +1,167 @@
+"""All that goes into the build of a candidate's image, read once: a run's builds are comparable or they are none."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from bisector.environments.docker_arguments import PinArguments, pin_arguments
+from bisector.environments.docker_build import secret_ids
+from bisector.environments.docker_context import ContextReader, context_sources, difference, digest
+from bisector.environments.docker_engine import engine
+from bisector.environments.docker_instructions import Dockerfile, base_images, read_dockerfile
+from bisector.environments.docker_stamp import stamp_values, stamped, with_original_lines
+from bisector.model import Candidate, Recipe
+from bisector.request import DockerRequest
+from pins.errors import EnvironmentFailureError, UsageError
+
+
+class BuildInputs:
+    """What a run's builds are made from.
+
+    Args:
+        request: what the user asked for.
+        path: the Dockerfile.
+        pins: names of the axes.
+        time: package indexes are read as of this time; None leaves that to the Dockerfile.
+    """
+
+    def __init__(self, request: DockerRequest, path: Path, pins: Sequence[str], time: datetime | None) -> None:
+        self._request = request
+        self._path = path
+        self._pins = tuple(pins)
+        self.time = time
+        self.context = request.context or path.parent
+        self._reader = ContextReader(path, self.context)
+
+    @cached_property
+    def dockerfile(self) -> Dockerfile:
+        """The Dockerfile as it was at the start."""
+        try:
+            text = _decoded(self._path.read_bytes())
+        except OSError as error:
+            raise UsageError(f"the Dockerfile {self._path} cannot be read: {error.strerror}") from error
+        found = read_dockerfile(text)
+        if not any(instruction.keyword == "FROM" for instruction in found.instructions):
+            raise UsageError(f"{self._path} has no FROM: it is no Dockerfile")
+        return found
+
+    @cached_property
+    def _arguments(self) -> PinArguments:
+        return pin_arguments(self.dockerfile, str(self._path), self._pins, self._request.build_args)
+
+    @cached_property
+    def _context_at_start(self) -> dict[str, str]:
+        return self._reader.entries(context_sources(self.dockerfile))
+
+    @cached_property
+    def _bases(self) -> dict[str, str]:
+        """The images that builds start from, with their ids where the engine holds them."""
+        fixed = {name: value for name, value in self._request.build_args if "{" not in value}
+        found = {}
+        with engine() as client:
+            for image in base_images(self.dockerfile, fixed):
+                held = client.images.list(name=image) if "@" not in image else []
+                found[image] = str(held[0].id) if len(held) == 1 else ""
+        return found
+
+    @property
+    def syntax(self) -> str:
+        """The frontend that the file or the user names, "" for the engine's own."""
+        return dict(self._request.build_args).get("BUILDKIT_SYNTAX", self.dockerfile.directives.get("syntax", ""))
+
+    def check(self) -> None:
+        """Find out whether every pin has its ARG and the context is there.
+
+        Raises:
+            UsageError: not so.
+        """
+        if not self.context.is_dir():
+            raise UsageError(f"the build context {self.context} is not a directory")
+        _ = self._arguments
+
+    def values(self, candidate: Mapping[str, str]) -> dict[str, str]:
+        """The build arguments of a candidate. What the user gives precedes the index's time."""
+        values = self._arguments.values(candidate)
+        return values if self.time is None else {**stamp_values(self.dockerfile, self.time), **values}
+
+    def fingerprint(self) -> dict[str, str]:
+        """Digests of what must not change while a run lasts."""
+        found = {
+            f"Dockerfile {self._path}": _digest(self.dockerfile.text),
+            f"build context {self.context}": digest(self._context_at_start),
+        }
+        return found | {f"base image {name}": _digest(identity) for name, identity in self._bases.items() if identity}
+
+    def recipe(self, candidate: Candidate, platform: str) -> Recipe:
+        """What decides a candidate's build. Secrets enter by name alone, and nothing but pins is recorded."""
+        values = self.values(candidate)
+        decisive = {
+            "dockerfile": self.dockerfile.text,
+            "arguments": values,
+            "context": digest(self._context_at_start),
+            "bases": self._bases,
+            "target": self._request.target,
+            "options": self._request.build_options,
+            "secrets": secret_ids(self._request.secrets),
+            "platform": platform,
+        }
+        pinned = {name: values[name] for name in self._arguments.carriers}
+        return Recipe(candidate, _digest(json.dumps(decisive, sort_keys=True)), instructions={"build_args": pinned})
+
+    def require_unchanged(self) -> None:
+        """Compare Dockerfile and context with what they were at the start.
+
+        Raises:
+            EnvironmentFailureError: they have changed.
+        """
+        before = self._context_at_start
+        moved = difference(before, self._reader.entries(context_sources(self.dockerfile)))
+        try:
+            unchanged = _decoded(self._path.read_bytes()) == self.dockerfile.text
+        except OSError:
+            unchanged = False
+        if not unchanged:
+            moved.insert(0, str(self._path))
+        if moved:
+            shown = ", ".join(moved[:3]) + (f" and {len(moved) - 3} more" if len(moved) > 3 else "")
+            raise EnvironmentFailureError(
+                f"what the image is built from changed during the run: {shown}; candidates built before and after"
+                " cannot be compared. Undo the change and resume, or name the files in"
+                f" {self.context / '.dockerignore'} and start again"
+            )
+
+    def write_copy(self, directory: Path) -> Path:
+        """Write the Dockerfile that is built: the user's, with the index's time. The user's own is never written.
+
+        Raises:
+            EnvironmentFailureError: the directory cannot be made or written to.
+        """
+        copy = directory / self._path.name
+        text = self.dockerfile.text if self.time is None else stamped(self.dockerfile)
+        ignore = self._path.with_name(self._path.name + ".dockerignore")
+        try:
+            shutil.rmtree(directory, ignore_errors=True)
+            directory.mkdir(parents=True)
+            copy.write_bytes(text.encode("utf-8", "surrogateescape"))
+            if ignore.is_file():
+                shutil.copyfile(ignore, directory / ignore.name)
+        except OSError as error:
+            raise EnvironmentFailureError(f"cannot write to {directory}: {error.strerror}") from error
+        return copy
+
+    def in_original_lines(self, message: str) -> str:
+        """A builder's message about the copy with the line numbers of the user's file."""
+        named = f"{self._path.name}: {message}"
+        return named if self.time is None else with_original_lines(self.dockerfile, named)
+
+
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
