@@ -14,6 +14,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +23,7 @@ from threading import Event, Lock
 from bisector.environments.base import BuildFailedError, InfeasibleError
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
 from bisector.environments.venv_content import content_identity, installed_distributions
-from bisector.environments.venv_index import with_file_locations
+from bisector.environments.venv_index import knowing_upload_times, with_file_locations
 from bisector.environments.venv_installation import VENV, Instructions, install, read_stamp, remove_tree, write_stamp
 from bisector.environments.venv_recipe import Circumstances, private_lines, resolve_candidate
 from bisector.environments.venv_requirements import BaseRequirements, read_requirements
@@ -71,8 +72,9 @@ class VenvEnvironment:
         self._variables = dict(os.environ if variables is None else variables)
         self._began = time.time()
         self._lock = Lock()
+        self._judging = Lock()
+        self._judged: Uv | None = None
         self._resolved: dict[Candidate, Future[Recipe]] = {}
-        self._undated: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -114,6 +116,15 @@ class VenvEnvironment:
             self._began,
         )
 
+    def _uv_for(self, candidate: Candidate) -> Uv:
+        """The program; with several indexes, one without upload times is found out before it can be passed over."""
+        if len(self._uv.index.indexes) < 2:
+            return self._uv
+        with self._judging:
+            if self._judged is None:
+                self._judged = replace(self._uv, index=knowing_upload_times(self._uv.index, candidate))
+            return self._judged
+
     def check(self) -> None:
         """See `Environment.check`: the interpreter, the requirement files, uv, and room on the disk."""
         check_uv(self._uv)
@@ -145,17 +156,15 @@ class VenvEnvironment:
             return known.result()
         try:
             circumstances = Circumstances(
-                self._uv, self.python, self._base, self._request.build_isolation, self._cache, self._undated
+                self._uv_for(candidate), self.python, self._base, self._request.build_isolation, self._cache
             )
-            recipe, undated = resolve_candidate(candidate, circumstances)
+            recipe = resolve_candidate(candidate, circumstances, knowing_upload_times)
         except BaseException as error:
             if not isinstance(error, InfeasibleError | BuildFailedError):  # it may go well the next time
                 with self._lock:
                     del self._resolved[candidate]
             mine.set_exception(error)
             raise
-        with self._lock:
-            self._undated |= undated
         mine.set_result(recipe)
         return recipe
 

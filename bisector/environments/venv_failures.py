@@ -34,7 +34,7 @@ class Failure:
         cause: whose failure it is.
         reason: in uv's words, on one line.
         transient: it may go well the next time.
-        undated: packages that uv left out because their index does not say when they were uploaded.
+        undated: packages of which uv left files out, perhaps because their index gives no upload times.
         unbuilt: the package whose build failed, "spam==1.0", where uv names it.
         quoted: for a build: its end with what the backend printed, from which a signature can be taken.
     """
@@ -79,7 +79,7 @@ def explain(ended: Ended, head: str = "") -> Failure:
     if "No solution found" in chain:
         if _NOT_ALLOWED.search(chain):
             return Failure(Cause.ENVIRONMENT, reason)
-        undated = frozenset(match["name"] for match in _UNDATED.finditer(chain))
+        undated = frozenset(match["name"] or match["filtered"] for match in _UNDATED.finditer(chain))
         return Failure(Cause.INFEASIBLE, _shortened(_resolution(chain)), undated=undated)
     if _NETWORK.search(chain):
         return Failure(Cause.ENVIRONMENT, reason, transient=_PERMANENT.search(chain) is None)
@@ -117,7 +117,10 @@ _UNBUILT = re.compile(
     r"|The build backend returned an error|Failed to resolve requirements from|Build backend failed"
     r"|hint: (?:Build failures usually indicate|This usually indicates a problem with the package)"
 )
-_UNDATED = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?(?:[=<>!~]\S*)? has no publish time")
+_UNDATED = re.compile(
+    r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?(?:[=<>!~]\S*)? has no publish time"
+    r"|`(?P<filtered>[A-Za-z0-9._-]+)` was filtered by `exclude-newer`"
+)
 _BROKEN_PACKAGE = re.compile(
     r"metadata|invalid wheel|wheel is invalid|wheel filename|\.dist-info|RECORD|Failed to extract|unsupported archive"
     r"|Failed to read (?:from )?zip|not a valid (?:wheel|zip)|source distribution is missing",
@@ -159,6 +162,7 @@ def _resolution(chain: str) -> str:
     """The reason of a resolution that failed, without the frame around it."""
     reason = chain.partition("No solution found when resolving")[2]
     reason = re.sub(r"^ ?(?:dependencies)?:? ?(?:cause: )?", "", reason)
+    reason = re.sub(r" Consider using `exclude-newer-package`[^.]*\.", "", reason)
     return re.sub(r",? ?we can conclude that your requirements are unsatisfiable\.", ", which cannot be.", reason)
 
 

@@ -1,5 +1,6 @@
-"""The package index with what requirement files add to it."""
+"""The package index with what requirement files add to it, and with what its pages leave out."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from bisector.environments.venv_requirements import BaseRequirements
@@ -30,3 +31,22 @@ def with_file_locations(index: IndexConfiguration, base: BaseRequirements) -> In
         locations=tuple(dict.fromkeys([*indexes, *index.flat, *found["flat"]])),
         strategy=IndexStrategy.UNSAFE_BEST_MATCH,
     )
+
+
+def knowing_upload_times(index: IndexConfiguration, names: Collection[str]) -> IndexConfiguration:
+    """The configuration with the indexes marked that do not tell when files were uploaded.
+
+    uv takes such an index for empty when it is to read it as of a time.
+
+    Args:
+        index: the configuration.
+        names: packages by whose pages it is judged.
+
+    Raises:
+        SourceError: an index could not be read.
+    """
+    from pins.sources.package_index import PackageIndex
+
+    with PackageIndex(index) as source:
+        judged = source.knowing_upload_times(names)
+    return replace(judged, without_upload_times=judged.without_upload_times | index.without_upload_times)

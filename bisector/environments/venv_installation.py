@@ -5,7 +5,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -29,7 +29,7 @@ class Instructions:
         build_isolation: whether source distributions are built in an environment of their own.
         build_constraints: requirements that hold in those.
         options: further options of uv, such as `--no-binary=spam`.
-        undated: packages whose index gives no upload times.
+        without_upload_times: URLs of indexes that give none.
         build_keys: package -> all that decides its build besides its source.
     """
 
@@ -38,7 +38,7 @@ class Instructions:
     build_isolation: bool = True
     build_constraints: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
-    undated: tuple[str, ...] = ()
+    without_upload_times: tuple[str, ...] = ()
     build_keys: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> dict[str, object]:
@@ -49,7 +49,7 @@ class Instructions:
             "build_isolation": self.build_isolation,
             "build_constraints": list(self.build_constraints),
             "options": list(self.options),
-            "undated": list(self.undated),
+            "without_upload_times": list(self.without_upload_times),
             "build_keys": dict(self.build_keys),
         }
 
@@ -62,7 +62,7 @@ class Instructions:
             bool(entry["build_isolation"]),
             tuple(entry["build_constraints"]),
             tuple(entry["options"]),
-            tuple(entry["undated"]),
+            tuple(entry["without_upload_times"]),
             tuple(sorted(entry["build_keys"].items())),
         )
 
@@ -99,7 +99,8 @@ def install(
     """
     venv = directory / VENV
     work = directory / WORK
-    configuration = uv.configuration(undated=instructions.undated, build_keys=dict(instructions.build_keys))
+    knowing = replace(uv, index=replace(uv.index, without_upload_times=frozenset(instructions.without_upload_times)))
+    configuration = knowing.configuration(dict(instructions.build_keys))
 
     def call(*arguments: str) -> None:
         uv.call(

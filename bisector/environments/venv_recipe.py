@@ -3,25 +3,29 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 
-from bisector.environments.base import BuildFailedError
 from bisector.environments.python_interpreters import Interpreter
+from bisector.environments.venv_failures import Cause
 from bisector.environments.venv_installation import Instructions
 from bisector.environments.venv_lock import LockedPackage, installation_order
 from bisector.environments.venv_requirements import BaseRequirements, giving_way
-from bisector.environments.venv_resolution import Question, pin_requirements, resolve, workplace
+from bisector.environments.venv_resolution import Question, compile_once, failure_of, pin_requirements, workplace
 from bisector.environments.venv_tools import resolve_among_tools
-from bisector.environments.venv_uv import Uv
+from bisector.environments.venv_uv import Uv, UvError
 from bisector.model import Candidate, Recipe
 from pins.errors import UsageError
+from pins.sources.index_configuration import IndexConfiguration
 from pins.sources.redaction import redact
 
 SCHEMA = "venv/1"
 """Part of every input hash; changed when the same inputs would be built in another way."""
+
+Judge = Callable[[IndexConfiguration, Collection[str]], IndexConfiguration]
+"""Marks the indexes that give no upload times, as far as the pages of the named packages show it."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,6 @@ class Circumstances:
         base: requirements besides the pins.
         build_isolation: whether source distributions are built in an environment of their own.
         cache: takes the files of a resolution while it lasts.
-        undated: packages known to lie on indexes without upload times.
     """
 
     uv: Uv
@@ -42,7 +45,6 @@ class Circumstances:
     base: BaseRequirements
     build_isolation: bool
     cache: Path
-    undated: frozenset[str] = frozenset()
 
     def build_facts(self) -> dict[str, object]:
         """All that decides what a build makes of its source, besides what is installed when there is no isolation.
@@ -59,8 +61,13 @@ class Circumstances:
         }
 
 
-def resolve_candidate(candidate: Candidate, circumstances: Circumstances) -> tuple[Recipe, frozenset[str]]:
-    """The recipe of a candidate, and the packages known to have no upload times.
+def resolve_candidate(candidate: Candidate, circumstances: Circumstances, judge: Judge) -> Recipe:
+    """The recipe of a candidate.
+
+    Args:
+        candidate: the pins.
+        circumstances: what all candidates have in common.
+        judge: finds out which indexes give no upload times, by the pages of the named packages.
 
     Raises:
         UsageError: a pin is no package version.
@@ -79,28 +86,38 @@ def resolve_candidate(candidate: Candidate, circumstances: Circumstances) -> tup
         tuple(line.text for line in giving_way(base.constraints, pinned)),
         tuple(line.text for line in base.build_constraints),
         base.options,
-        circumstances.undated,
         tuple((line.name, key) for line in requirements if line.name),
     )
     with workplace(circumstances.cache) as place:
-        try:
-            resolution = resolve(circumstances.uv, question, place, str(candidate))
-        except BuildFailedError:
-            if circumstances.build_isolation:
-                raise
-            resolution = resolve_among_tools(circumstances.uv, question, place, str(candidate))
+        circumstances, packages = _resolved(circumstances, question, judge, place, str(candidate))
     named = [*(line.name for line in requirements[len(pins) :] if line.name), *(pin.name for pin in pins)]
-    return _recipe(candidate, circumstances, resolution.packages, resolution.undated, named), resolution.undated
+    return _recipe(candidate, circumstances, packages, named)
+
+
+def _resolved(
+    circumstances: Circumstances, question: Question, judge: Judge, place: Path, what: str
+) -> tuple[Circumstances, tuple[LockedPackage, ...]]:
+    """What uv resolves; a second time where files may have been left out for want of an upload time."""
+    uv = circumstances.uv
+    try:
+        return circumstances, compile_once(uv, question, place)
+    except UvError as error:
+        if error.failure.undated:
+            judged = judge(uv.index, error.failure.undated)
+            if judged != uv.index:
+                return _resolved(replace(circumstances, uv=replace(uv, index=judged)), question, judge, place, what)
+        if error.failure.cause is Cause.BUILD and not circumstances.build_isolation:
+            return circumstances, resolve_among_tools(uv, question, place, what)
+        raise failure_of(error, f"resolving {what}") from error
 
 
 def _recipe(
     candidate: Candidate,
     circumstances: Circumstances,
     packages: Sequence[LockedPackage],
-    undated: frozenset[str],
     named: Sequence[str],
 ) -> Recipe:
-    instructions, facts = _instructions(circumstances, packages, undated, named)
+    instructions, facts = _instructions(circumstances, packages, named)
     identity = {
         "schema": SCHEMA,
         "python": circumstances.python.identity,
@@ -119,7 +136,7 @@ def _recipe(
 
 
 def _instructions(
-    circumstances: Circumstances, packages: Sequence[LockedPackage], undated: frozenset[str], named: Sequence[str]
+    circumstances: Circumstances, packages: Sequence[LockedPackage], named: Sequence[str]
 ) -> tuple[Instructions, dict[str, object]]:
     facts = circumstances.build_facts()
     if circumstances.build_isolation:
@@ -134,7 +151,7 @@ def _instructions(
         build_isolation=circumstances.build_isolation,
         build_constraints=tuple(redact(line.text, ()) for line in circumstances.base.build_constraints),
         options=circumstances.base.options,
-        undated=tuple(sorted(undated & set(lines))),
+        without_upload_times=tuple(sorted(circumstances.uv.index.without_upload_times)),
         build_keys=tuple(
             (package.name, _digest([facts, package.identity])[:32]) for package in packages if package.built
         ),

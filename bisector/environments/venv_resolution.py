@@ -19,9 +19,6 @@ from bisector.environments.venv_uv import Uv, UvError, call_marker
 from bisector.model import Candidate
 from pins.errors import EnvironmentFailureError, UsageError
 
-_ROUNDS = 20
-"""How often packages without upload times may come to light, one resolution after the other."""
-
 
 @dataclass(frozen=True)
 class Question:
@@ -31,7 +28,6 @@ class Question:
         python: path of the interpreter.
         requirements, constraints, build_constraints: lines.
         options: further options of uv.
-        undated: packages known to lie on indexes without upload times.
         build_keys: see `Uv.configuration`.
     """
 
@@ -40,16 +36,7 @@ class Question:
     constraints: tuple[str, ...] = ()
     build_constraints: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
-    undated: frozenset[str] = frozenset()
     build_keys: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """What uv resolved, and which packages turned out to have no upload times."""
-
-    packages: tuple[LockedPackage, ...]
-    undated: frozenset[str]
 
 
 def pin_requirements(candidate: Candidate) -> tuple[RequirementLine, ...]:
@@ -76,31 +63,18 @@ def _pin_requirement(name: str, value: str) -> RequirementLine:
     return RequirementLine(str(requirement), "--pin", canonicalize_name(requirement.name), exact=True)
 
 
-def resolve(uv: Uv, question: Question, workplace: Path, what: str) -> Resolution:
+def compile_once(uv: Uv, question: Question, workplace: Path) -> tuple[LockedPackage, ...]:
     """Ask uv for one resolution.
 
     Args:
         uv: the program.
         question: what to resolve.
-        workplace: an empty directory of this call's own.
-        what: names the candidate in messages.
+        workplace: a directory of the caller's own.
 
     Raises:
-        InfeasibleError, BuildFailedError, EnvironmentFailureError: as `Environment.resolve`.
+        UvError: uv failed, for whatever reason.
+        EnvironmentFailureError: the directory cannot be written.
     """
-    undated = question.undated
-    for _ in range(_ROUNDS):
-        try:
-            return Resolution(compile_once(uv, question, undated, workplace), undated)
-        except UvError as error:
-            if error.failure.undated <= undated:
-                raise failure_of(error, f"resolving {what}") from error
-            undated |= error.failure.undated
-    raise EnvironmentFailureError(f"resolving {what}: the index does not say when its files were uploaded")
-
-
-def compile_once(uv: Uv, question: Question, undated: frozenset[str], workplace: Path) -> tuple[LockedPackage, ...]:
-    """One call of uv for one resolution; raises UvError where it fails."""
     lock = workplace / "pylock.toml"
     arguments = ["pip", "compile", "requirements.in", "--python", str(question.python), "--quiet", *question.options]
     try:
@@ -122,7 +96,7 @@ def compile_once(uv: Uv, question: Question, undated: frozenset[str], workplace:
         return ()
     uv.call(
         [*arguments, "--format", "pylock.toml", "--output-file", lock.name],
-        configuration=uv.configuration(undated=undated, build_keys=dict(question.build_keys)),
+        configuration=uv.configuration(dict(question.build_keys)),
         workplace=workplace,
         log=workplace / "resolve.log",
         marker=call_marker("resolve"),

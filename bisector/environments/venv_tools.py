@@ -16,11 +16,11 @@ from packaging.utils import canonicalize_name
 from bisector.environments.venv_failures import Cause
 from bisector.environments.venv_installation import Instructions, install
 from bisector.environments.venv_lock import LockedPackage
-from bisector.environments.venv_resolution import Question, Resolution, compile_once, failure_of, resolve
+from bisector.environments.venv_resolution import Question, compile_once, failure_of
 from bisector.environments.venv_uv import Uv, UvError, call_marker
 
 
-def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> Resolution:
+def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> tuple[LockedPackage, ...]:
     """Resolve with builds that see the candidate's own tools.
 
     Args:
@@ -39,7 +39,11 @@ def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> R
         directory.mkdir()
         venv = install(
             uv,
-            Instructions(str(question.python), (ready,) if ready else (), undated=tuple(question.undated)),
+            Instructions(
+                str(question.python),
+                (ready,) if ready else (),
+                without_upload_times=tuple(uv.index.without_upload_times),
+            ),
             directory,
             log=place / "resolve.log",
             marker=call_marker("resolve"),
@@ -53,14 +57,17 @@ def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> R
         options=(*question.options, "--no-build-isolation"),
         build_keys=tuple((name, f"{key[:32]}{state}") for name, key in question.build_keys),
     )
-    return resolve(uv, among, place, what)
+    try:
+        return compile_once(uv, among, place)
+    except UvError as error:
+        raise failure_of(error, f"resolving {what}") from error
 
 
 def _without_what_fails(uv: Uv, question: Question, place: Path, what: str) -> tuple[LockedPackage, ...]:
     left = dict(enumerate(question.requirements))
     while True:
         try:
-            return compile_once(uv, replace(question, requirements=tuple(left.values())), question.undated, place)
+            return compile_once(uv, replace(question, requirements=tuple(left.values())), place)
         except UvError as error:
             failing = canonicalize_name(error.failure.unbuilt.partition("==")[0].partition("@")[0].strip())
             mine = [number for number, text in left.items() if _name(text) == failing]

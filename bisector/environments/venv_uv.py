@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -77,11 +77,10 @@ class Uv:
         """Those of the caller's variables that are known to change what a build makes."""
         return {name: value for name, value in sorted(self.variables.items()) if _BUILD.fullmatch(name)}
 
-    def configuration(self, *, undated: Collection[str] = (), build_keys: Mapping[str, str] | None = None) -> str:
+    def configuration(self, build_keys: Mapping[str, str] | None = None) -> str:
         """The text of a `uv.toml`, free of credentials.
 
         Args:
-            undated: packages whose index gives no upload times, to which `exclude_newer` cannot apply.
             build_keys: package -> all that decides its build besides its source, as a digest. uv would otherwise
                 take a wheel that it has built from the same source in other circumstances.
         """
@@ -90,8 +89,6 @@ class Uv:
         age = max(0, int(time.time() - self.began))
         control = f'cache-control = {{ api = "max-age={age}", files = "max-age=365000000, immutable" }}'
         text = text.replace("[[index]]\n", f"[[index]]\n{control}\n")
-        if undated:
-            text += "\n[exclude-newer-package]\n" + "".join(f'"{name}" = false\n' for name in sorted(undated))
         if build_keys:
             text += "\n[extra-build-variables]\n" + "".join(
                 f'"{name}" = {{ BISECTOR_BUILD_KEY = "{key}" }}\n' for name, key in sorted(build_keys.items())
