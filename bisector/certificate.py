@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from bisector.model import Candidate
 from bisector.report.model import Move
-from bisector.space import Chain
+from bisector.space import Chain, moves_between
 
 
 class Standing(StrEnum):
@@ -44,16 +44,17 @@ class Certificate:
     partners_certain: bool = True
 
 
-def certify(chain: Chain, upper: int, stands: Callable[[Candidate, str], Standing]) -> Certificate:
-    """Run the swap test for the step that ends at candidate `upper`.
+def certify(chain: Chain, lower: int, upper: int, stands: Callable[[Candidate, str], Standing]) -> Certificate:
+    """Run the swap test for the step between two candidates of a chain.
 
     Args:
         chain: the chain that was searched.
-        upper: the first bad candidate on it.
+        lower: index of the last good candidate on it.
+        upper: index of the first bad one.
         stands: measures a candidate (with the reason to show for it).
     """
     good, bad = chain.candidates[0], chain.candidates[-1]
-    moves = chain.moves(upper)
+    moves = moves_between(chain.candidates[lower], chain.candidates[upper])
     alone = _with(good, [(move.pin, move.new) for move in moves])
     without = _with(bad, [(move.pin, move.old) for move in moves])
     alone_on_good = stands(alone, "swap test: culprit alone on the good set")

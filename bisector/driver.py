@@ -310,7 +310,21 @@ class Driver:
             return f"the bad end fails ({tried.candidate}), but nothing that it prints matches --expect {expected!r}"
         return f"the good end fails ({tried.candidate}), in another way than the bad end: make it pass there first"
 
+    def _rule_out(self, lower: int, upper: int) -> None:
+        """Ask the resolver about the candidates of a range that were not tried: what cannot be is not a suspect."""
+        for index in range(lower + 1, upper):
+            candidate = self._chain.candidates[index]
+            if self._prober.known(candidate) is None and not self._prober.feasible(candidate):
+                self._prober.probe(candidate, "can it be resolved?")
+
+    def _steps_left(self, lower: int, upper: int) -> int:
+        """Steps of a range that could not be told apart: candidates that cannot be resolved are none of them."""
+        between = (self._prober.known(self._chain.candidates[index]) for index in range(lower + 1, upper))
+        return 1 + sum(1 for tried in between if tried is None or tried.feasible)
+
     def _ending(self, conclusion: Conclusion) -> Ending:
+        if conclusion.kind == "range":
+            self._rule_out(conclusion.lower, conclusion.upper)
         verdicts = {
             "culprit": Verdict.CULPRIT,
             "range": Verdict.RANGE,
@@ -319,6 +333,8 @@ class Driver:
             "swapped": Verdict.NO_BRACKET,
         }
         verdict = verdicts.get(conclusion.kind, Verdict.UNDETERMINED)
+        if verdict is Verdict.RANGE and self._steps_left(conclusion.lower, conclusion.upper) == 1:
+            verdict = Verdict.CULPRIT  # nothing that can exist lies between: one step, in which several values pass by
         found = verdict in (Verdict.CULPRIT, Verdict.RANGE)
         fail_if_good, fail_if_bad = self.search.rates()
         return Ending(

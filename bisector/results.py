@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,7 +25,7 @@ from bisector.report.model import (
     Verdict,
 )
 from bisector.request import RunRequest
-from bisector.space import Chain
+from bisector.space import Chain, moves_between
 
 CHAIN = tuple[tuple[tuple[str, str], ...], ...]
 """How a chain is recorded: the pins of each candidate."""
@@ -135,8 +136,9 @@ class _Assembly:
         return self.chain.candidates[ending.lower], self.chain.candidates[ending.upper]
 
     def _culprit(self, ending: Ending) -> Culprit:
+        assert ending.lower is not None
         assert ending.upper is not None
-        moves = self.chain.moves(ending.upper)
+        moves = moves_between(self.chain.candidates[ending.lower], self.chain.candidates[ending.upper])
         axis = next(axis for axis in self.axes if axis.pin == moves[0].pin)
         date = next((value.date for value in axis.values if value.text == moves[0].new), None)
         if len(self.axes) == 1:  # alone and removed are then the two witnesses themselves
@@ -156,7 +158,12 @@ class _Assembly:
     def _range(self, ending: Ending) -> tuple[Move, ...]:
         assert ending.lower is not None
         assert ending.upper is not None
-        return tuple(move for upper in range(ending.lower + 1, ending.upper + 1) for move in self.chain.moves(upper))
+        possible = [
+            candidate
+            for candidate in self.chain.candidates[ending.lower : ending.upper + 1]
+            if candidate not in self.tried or self.tried[candidate].feasible
+        ]
+        return tuple(move for lower, upper in pairwise(possible) for move in moves_between(lower, upper))
 
     # What each candidate showed.
 
@@ -292,8 +299,12 @@ class _Assembly:
             notes.append("with the culprit taken out, the bad set still fails: a second, independent culprit is there")
         if self.certificate is not None and not self.certificate.partners_certain:
             notes.append("not every partner could be checked: some sets of the swap test could not be run")
-        if ending is not None and ending.reason and ending.verdict is Verdict.CULPRIT:
-            notes.append(ending.reason)
+        if ending is not None and ending.verdict is Verdict.CULPRIT and ending.lower is not None and ending.upper:
+            passed_by = self.chain.candidates[ending.lower + 1 : ending.upper]
+            if passed_by:
+                names = "; ".join(str(candidate) for candidate in passed_by[:5])
+                more = f" and {len(passed_by) - 5} more" if len(passed_by) > 5 else ""
+                notes.append(f"between predecessor and culprit lie candidates that cannot be resolved: {names}{more}")
         if any(outcome is Outcome.OTHER for tried in self.tried.values() for outcome in self._outcomes(tried)):
             notes.append(
                 "some candidates fail in another way than the bad end; if that is the failure you look for, name it"

@@ -30,6 +30,7 @@ from bisector.preparation import (
 )
 from bisector.prober import Prober
 from bisector.processes import end_marked
+from bisector.report import short_summary
 from bisector.report.model import ProbeRecord, Result, Verdict
 from bisector.request import RunRequest
 from bisector.results import CHAIN, chain_of, result_of
@@ -234,8 +235,10 @@ def _drive(
     try:
         ending = driver.drive()
         journal.decide("ending", ending)
-        if ending.verdict is Verdict.CULPRIT and ending.upper is not None and len(axes) > 1:
-            journal.decide("certificate", certify(chain, ending.upper, driver.standing))
+        if ending.verdict is Verdict.CULPRIT and len(axes) > 1:
+            assert ending.lower is not None
+            assert ending.upper is not None
+            journal.decide("certificate", certify(chain, ending.lower, ending.upper, driver.standing))
         journal.decide("finished", ending.verdict.value, str)
     except KeyboardInterrupt as stop:
         journal.decide("stopped", "interrupted", str)
@@ -248,7 +251,7 @@ def _drive(
     if any(journal.decisions("finished")) and not request.keep:
         prober.remove_builds()
     result = result_of(journal, run_directory)
-    reporter(RunEnded(result.verdict.value, result.summary))
+    reporter(RunEnded(result.verdict.value, short_summary(result)))
     return result
 
 

@@ -70,7 +70,8 @@ def main() -> int:
                 continue
             right = case.right(result)
             wrong += not right
-            on_chain = sum(1 for probe in result["probes"] if probe["step"] is not None and probe["build_seconds"] > 0)
+            tried = [probe for probe in result["probes"] if probe["input_hash"] and probe["build_log"]]
+            on_chain = sum(1 for probe in tried if probe["step"] is not None)
             swap = result["builds"] - on_chain
             bound = math.ceil(math.log2(result["chain_length"] - 1)) + 2
             print(

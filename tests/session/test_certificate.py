@@ -27,7 +27,7 @@ def certificate(pins: int, *bad_sets: set[str]) -> Certificate:
     def stands(candidate: Candidate, why: str) -> Standing:
         return Standing.FAIL if fails(candidate, list(bad_sets)) else Standing.PASS
 
-    return certify(chain, upper, stands)
+    return certify(chain, upper - 1, upper, stands)
 
 
 def test_a_single_culprit_fails_alone_and_its_removal_mends_the_bad_set() -> None:
@@ -57,4 +57,4 @@ def test_partners_that_could_not_be_checked_are_said_to_be_uncertain() -> None:
             return Standing.NOT_RUN
         return Standing.FAIL if fails(candidate, [{"p0", "p2"}]) else Standing.PASS
 
-    assert not certify(chain, 3, stands).partners_certain
+    assert not certify(chain, 2, 3, stands).partners_certain
