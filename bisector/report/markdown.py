@@ -30,7 +30,7 @@ LIMIT = 60 * 1024
 """Bytes of a whole report: GitHub takes 65,536 characters in an issue or comment, and people add words of their own."""
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<|~&$])")
-_LEADING = re.compile(r"^(\s*)([#>+=-]|\d+(?=[.)]))")
+_LEADING = re.compile(r"^(\s*)([#>+=-]|\d+(?=[.)](?:\s|$)))")
 """What would start a heading, quotation or list where a line begins with it."""
 _REFERENCE = re.compile(r"(?<![\w`])(?:[\w.-]+/[\w.-]+)?[@#]\w[\w/.-]*")
 

@@ -105,9 +105,10 @@ class _TextWriter:
             shown = one_line(label) + (":" if label else "")
             first = f"{indent}{shown}{' ' * (label_width + 2 - width(shown))}"
             rest = indent + " " * (label_width + 2)
-            if width(shown) > label_width + 1:
+            longest = max((sum(width(text) for text, _ in word) for word in _words(line)), default=0)
+            if width(shown) > label_width + 1 or width(rest) + longest > self._columns:
                 yield indent + shown
-                first = rest
+                first = rest = indent + _INDENT
             yield from self._running(line, first, rest)
 
     def _table(self, table: Table, indent: str) -> Iterator[str]:
