@@ -1,5 +1,6 @@
 """Masking credentials in text that others wrote: uv, pip, docker, a failing script."""
 
+import json
 import re
 from collections.abc import Iterable
 
@@ -27,20 +28,22 @@ def _pattern(secret: str) -> re.Pattern[str]:
 
 def _character(character: str) -> str:
     encoded = "".join(f"%(?i:{byte:02x})" for byte in character.encode())
-    forms = [re.escape(character), encoded]
-    if character in '"\\':
-        forms.append(re.escape("\\" + character))
-    if character in _HTML:
-        forms.append(re.escape(_HTML[character]))
-    if not character.isascii():
-        forms.append("".join(rf"\\u(?i:{unit:04x})" for unit in _utf16(character)))
-    if character == " ":
-        forms.append(r"\+")
+    in_json = "".join(rf"\\u(?i:{unit:04x})" for unit in _utf16(character))
+    forms = {re.escape(character), encoded, in_json, re.escape(json.dumps(character)[1:-1])}
+    forms.update(re.escape(escaped) for escaped in _OTHERWISE.get(character, ()))
     # The longest first, so that an escaped form is not left half standing.
     return "(?:" + "|".join(sorted(forms, key=len, reverse=True)) + ")"
 
 
-_HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}
+_OTHERWISE = {
+    "&": ("&amp;",),
+    "<": ("&lt;",),
+    ">": ("&gt;",),
+    '"': ("&quot;", "&#34;"),
+    "'": ("&#x27;", "&#39;", "\\'"),
+    " ": ("+",),
+}
+"""Characters with a form in HTML, in the repr of a string, or in a form's data."""
 
 
 def _utf16(character: str) -> list[int]:
