@@ -21,10 +21,11 @@ from pathlib import Path
 from threading import Event, Lock
 
 from bisector.environments.base import BuildFailedError, InfeasibleError
+from bisector.environments.build_directory import build_marker, read_stamp, remove_tree, write_stamp
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
 from bisector.environments.venv_content import content_identity, installed_distributions
 from bisector.environments.venv_index import knowing_upload_times, with_file_locations
-from bisector.environments.venv_installation import VENV, Instructions, install, read_stamp, remove_tree, write_stamp
+from bisector.environments.venv_installation import VENV, Instructions, install
 from bisector.environments.venv_recipe import Circumstances, private_lines, resolve_candidate
 from bisector.environments.venv_requirements import BaseRequirements, read_requirements
 from bisector.environments.venv_resolution import failure_of, remove_abandoned
@@ -202,7 +203,7 @@ class VenvEnvironment:
         if error.ended.cancelled:
             return BuildFailedError(f"building {candidate} was cancelled", error.ended)
         if error.ended.timed_out:
-            return BuildFailedError(f"not built within {self._build_timeout:.0f} s (--build-timeout)", error.ended)
+            return BuildFailedError(f"not built within {self._build_timeout:g} s (--build-timeout)", error.ended)
         failure = failure_of(error, f"building {candidate}")
         if isinstance(failure, InfeasibleError):  # what was resolved a moment ago is not on offer any more
             return EnvironmentFailureError(f"building {candidate}: {failure}. Nothing is concluded from this")
@@ -242,11 +243,6 @@ class VenvEnvironment:
     def remove(self, build: Build) -> None:
         """See `Environment.remove`."""
         remove_tree(Path(build.location))
-
-
-def build_marker(directory: Path) -> str:
-    """The id that marks the processes of the build in `RUN/builds/PROBE`: "RUN.PROBE", as for the probe's own runs."""
-    return f"{directory.parent.parent.name}.{directory.name}"
 
 
 def _free(path: Path) -> int:

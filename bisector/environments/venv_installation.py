@@ -1,8 +1,5 @@
 """From what was resolved to a virtual environment that holds exactly that."""
 
-import json
-import os
-import shutil
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +7,12 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from bisector.environments.build_directory import remove_tree
 from bisector.environments.venv_uv import Uv
 from pins.errors import EnvironmentFailureError
 
 VENV = "venv"
 WORK = "build"
-STAMP = "whole.json"
-"""Written last: a directory without it is what a killed build left."""
 
 
 @dataclass(frozen=True)
@@ -154,61 +150,3 @@ def _link_mode(cache: Path, directory: Path) -> list[str]:
     except OSError:
         same = False
     return [] if same else ["--link-mode=copy"]
-
-
-def write_stamp(directory: Path, facts: Mapping[str, object]) -> None:
-    """Say that the environment in a directory is whole.
-
-    Raises:
-        EnvironmentFailureError: it cannot be written.
-    """
-    temporary = directory / f"{STAMP}.new"
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(facts, file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(directory / STAMP)
-    except OSError as error:
-        raise EnvironmentFailureError(f"cannot write {directory / STAMP}: {error.strerror}") from error
-
-
-def read_stamp(directory: Path) -> dict[str, Any] | None:
-    """What `write_stamp` wrote; None where the environment is not whole."""
-    try:
-        facts = json.loads((directory / STAMP).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return facts if isinstance(facts, dict) else None
-
-
-def remove_tree(path: Path) -> None:
-    """Remove a directory tree, also one with read-only directories; what is not there is fine.
-
-    Raises:
-        EnvironmentFailureError: something in it cannot be removed.
-    """
-
-    def make_writable_and_retry(function: Callable[..., object], name: str, _: object) -> None:
-        for place in (Path(name).parent, Path(name)):
-            if place.is_symlink() or not place.exists():
-                continue
-            place.chmod(place.stat().st_mode | stat.S_IRWXU)
-        if not os.path.lexists(name):
-            return
-        if function in (os.unlink, os.rmdir):
-            function(name)
-        else:  # a directory that could not be listed
-            shutil.rmtree(name)
-
-    if not os.path.lexists(path):
-        return
-    try:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, onerror=make_writable_and_retry)
-        else:
-            path.unlink()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise EnvironmentFailureError(f"cannot remove {error.filename or path}: {error.strerror}") from error

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -167,7 +168,7 @@ def test_hashes_are_equal_where_all_that_decides_the_build_is(local_index: Local
 def test_hashes_differ_where_a_build_would_be_made_differently(local_index: LocalIndex, tmp_path: Path) -> None:
     local_index.add("spam", "1.0", wheel=False, sdist=True)
 
-    def input_hash(**request: object) -> str:
+    def input_hash(**request: Any) -> str:
         return setting(tmp_path, local_index.url, **request).environment.resolve(candidate(spam="1.0")).input_hash
 
     hashes = {
