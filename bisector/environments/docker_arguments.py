@@ -15,7 +15,8 @@ _PREDEFINED = re.compile(r"(?i:https?|ftp|no|all)_proxy|BUILDKIT_\w+|SOURCE_DATE
 _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\}")
 _OPERATOR = re.compile(r"\s*(?:===|[=~!<>]=|[<>])\s*")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\[[^\]]*\])?)\s*(.*)", re.DOTALL)
-_PREFIXED = re.compile(r"((?:.*[-_/.]|)[vrV]?)(\d+(?:\.\d+)*.*)", re.DOTALL)
+_BOUNDARY = re.compile(r"[-_/]")
+_DOTTED = re.compile(r"\d+\.\d")
 
 
 @dataclass(frozen=True)
@@ -171,9 +172,11 @@ def _form_of_default(default: str, pin: str) -> str | None:
     named = match is not None and canonicalize_name(match[1].partition("[")[0]) == canonicalize_name(pin)
     if match and named and (not match[2] or _OPERATOR.match(match[2])):
         return f"{match[1]}=={placeholder}"
-    match = _PREFIXED.fullmatch(default)
-    if match and _is_version(match[2]):
-        return match[1] + placeholder
+    for start in (0, *(boundary.end() for boundary in _BOUNDARY.finditer(default))):
+        version = default[start:].removeprefix("v")
+        # After a name, only what has a dot in it is a version: `pybind11-3.0`, but not `2026-08-01`.
+        if _is_version(version) and (start == 0 or _DOTTED.match(version)):
+            return default[: len(default) - len(version)] + placeholder
     return None
 
 

@@ -98,6 +98,7 @@ _NETWORK = re.compile(
     r"|dns error|failed to lookup address information|curl: \((?:5|6|7|28|35|56)\)|temporary failure resolving",
     re.IGNORECASE,
 )
+_SURVIVED = re.compile(r"Retrying \(Retry\(total=[1-9]")
 _ENGINE_OUT_OF_MEMORY = re.compile(r"ResourceExhausted|cannot allocate memory", re.IGNORECASE)
 _KILLED = re.compile(r"exit code: 137\b|\bKilled\b|signal: killed", re.IGNORECASE)
 _INDEX_TIME = re.compile(
@@ -161,5 +162,6 @@ def _split(ended: Ended) -> tuple[str, str]:
     printed: list[str] = []
     for line in (ended.output + "\n" + ended.errors).splitlines():
         step = _STEP_OUTPUT.match(line)
-        (printed if step else own_words).append(step[1] if step else line)
+        if not _SURVIVED.search(line):
+            (printed if step else own_words).append(step[1] if step else line)
     return "\n".join(own_words), "\n".join(printed[-_LOOKED_AT:])

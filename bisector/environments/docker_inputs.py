@@ -12,7 +12,7 @@ from bisector.environments.docker_arguments import PinArguments, pin_arguments
 from bisector.environments.docker_build import secret_ids
 from bisector.environments.docker_context import ContextReader, context_sources, difference, digest
 from bisector.environments.docker_engine import engine
-from bisector.environments.docker_instructions import Dockerfile, base_images, read_dockerfile
+from bisector.environments.docker_instructions import Dockerfile, base_images, read_dockerfile, stage_names
 from bisector.environments.docker_stamp import stamp_values, stamped, with_original_lines
 from bisector.model import Candidate, Recipe
 from bisector.request import DockerRequest
@@ -74,13 +74,17 @@ class BuildInputs:
         return dict(self._request.build_args).get("BUILDKIT_SYNTAX", self.dockerfile.directives.get("syntax", ""))
 
     def check(self) -> None:
-        """Find out whether every pin has its ARG and the context is there.
+        """Find out whether every pin has its ARG, and context and stage are there.
 
         Raises:
             UsageError: not so.
         """
         if not self.context.is_dir():
             raise UsageError(f"the build context {self.context} is not a directory")
+        stages = stage_names(self.dockerfile)
+        target = self._request.target
+        if target and not target.isdigit() and target.lower() not in {stage.lower() for stage in stages}:
+            raise UsageError(f"--target {target}: {self._path} has no such stage; its stages are {', '.join(stages)}")
         _ = self._arguments
 
     def values(self, candidate: Mapping[str, str]) -> dict[str, str]:

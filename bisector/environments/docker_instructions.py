@@ -151,6 +151,16 @@ def arguments(dockerfile: Dockerfile) -> tuple[Argument, ...]:
     return tuple(found)
 
 
+def stage_names(dockerfile: Dockerfile) -> tuple[str, ...]:
+    """What the stages are called, in file order; one without a name goes by its number."""
+    names = []
+    for instruction in dockerfile.instructions:
+        if instruction.keyword == "FROM":
+            match = re.search(r"\s+as\s+(\S+)$", instruction.text, re.IGNORECASE)
+            names.append(match[1] if match else str(instruction.stage))
+    return tuple(names)
+
+
 def expanded(text: str, values: Mapping[str, str]) -> str | None:
     """Text with its variables replaced, or None where one has no known value or uses a form not known here."""
     unknown = False
