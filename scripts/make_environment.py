@@ -6,6 +6,7 @@ works; where it is found, the last set-up was interrupted, may have left half a 
 """
 
 import fcntl
+import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -64,11 +65,12 @@ def make(purpose: str, lock: int) -> None:
     if not PYTHON.exists():
         create(lock)
     UNFINISHED.touch()
-    extra: list[str] = []
-    if purpose == "dev":
-        run("updating pip", [str(PYTHON), "-m", "pip", "install", "--quiet", "--upgrade", "pip>=25.1"], lock)
-        extra = ["--group", f"{ROOT / 'pyproject.toml'}:dev"]
-    arguments = [str(PYTHON), "-m", "pip", "install", "--quiet", "--editable", str(ROOT), *extra]
+    if purpose == "dev":  # dependency groups are known to pip from 25.1
+        run("updating pip", [*pip(), "install", "--quiet", "--upgrade", "pip>=25.1"], lock)
+        groups = ["--group", f"{ROOT / 'pyproject.toml'}:dev"]
+    else:
+        groups = []
+    arguments = [*pip(), "install", "--quiet", "--editable", str(ROOT), *groups]
     run("installing what pyproject.toml asks for", arguments, lock)
     text = stamp_text()
     for name in {"runtime", purpose}:
@@ -77,6 +79,13 @@ def make(purpose: str, lock: int) -> None:
         stamp.with_suffix(".new").replace(stamp)
     UNFINISHED.unlink()
     say(f"Ready after {time.monotonic() - started:.0f} s.")
+
+
+def pip() -> list[str]:
+    """The pip of the environment, or while it has none, the one beside the Python that runs this."""
+    if any(VENV.glob("lib/python*/site-packages/pip")):
+        return [str(PYTHON), "-m", "pip"]
+    return [str(Path(sys.executable).resolve()), "-m", "pip", "--python", str(PYTHON)]
 
 
 def remove_what_cannot_be_used() -> None:
@@ -94,18 +103,25 @@ def create(lock: int) -> None:
     VENV.mkdir(exist_ok=True)
     UNFINISHED.touch()
     # The file behind any alias: where "python3" comes to mean another version, this environment must notice.
-    python = str(Path(sys.executable).resolve())
-    if importlib.util.find_spec("ensurepip"):
-        run("creating the virtual environment", [python, "-m", "venv", str(VENV)], lock)
-        return
-    # Some distributions keep ensurepip in a package of its own (python3-venv); a pip that is there can stand in for it.
-    if not importlib.util.find_spec("pip"):
+    arguments = [str(Path(sys.executable).resolve()), "-m", "venv", str(VENV)]
+    # A pip that is there serves the environment from outside, which saves a copy; Debian has ensurepip apart.
+    if can_serve_from_outside():
+        arguments.insert(3, "--without-pip")
+    elif not importlib.util.find_spec("ensurepip"):
         raise SetupError(
-            f"{python} has neither ensurepip nor pip, so no virtual environment can be filled. Install one of them "
-            "(Debian, Ubuntu: apt-get install python3-venv), then call this again."
+            f"{sys.executable} has neither pip (22.3 or newer) nor ensurepip, so no virtual environment can be filled. Install one of "
+            "them (Debian, Ubuntu: apt-get install python3-pip python3-venv), then call this again."
         )
-    run("creating the virtual environment", [python, "-m", "venv", "--without-pip", str(VENV)], lock)
-    run("installing pip", [python, "-m", "pip", "--python", str(PYTHON), "install", "--quiet", "pip>=25.1"], lock)
+    run("creating the virtual environment", arguments, lock)
+
+
+def can_serve_from_outside() -> bool:
+    """Whether the Python that runs this has a pip that knows --python."""
+    try:
+        major, minor = importlib.metadata.version("pip").split(".")[:2]
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return False
+    return major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= (22, 3)
 
 
 def run(what: str, arguments: Sequence[str], lock: int) -> None:
