@@ -88,16 +88,17 @@ def _log(log: str, wanted: bool) -> str:
 
 
 def search_phrase(moved: SearchMoved) -> str:
-    """What the search believes: "4 steps suspected, likeliest a 1 -> 2 (62 %); about 2 builds and 40 s left"."""
+    """What the search believes: "4 steps suspected, likeliest a 1 -> 2 (62 %); left: about 2 builds, 40 s"."""
     likeliest = f", likeliest {moved.suspects[0][0]} ({percent(moved.suspects[0][1])})" if moved.suspects else ""
-    return f"{count(moved.suspects_left, 'step')} suspected{likeliest}; {left_phrase(moved)}"
+    return f"{count(moved.suspects_left, 'step')} suspected{likeliest}; left: {left_phrase(moved)}"
 
 
 def left_phrase(moved: SearchMoved) -> str:
-    """What is still to be done: "about 2 builds and 40 s left"."""
-    builds = "no build" if moved.builds_left < 0.05 else f"about {count(max(round(moved.builds_left), 1), 'build')}"
-    time = f" and {duration(moved.seconds_left)}" if moved.seconds_left else ""
-    return f"{builds}{time} left"
+    """What is still to be done: "about 2 builds, 40 s"."""
+    if moved.builds_left < 0.05:
+        return "no further build"
+    time = f", {duration(moved.seconds_left)}" if moved.seconds_left and moved.seconds_left >= 0.5 else ""
+    return f"about {count(max(round(moved.builds_left), 1), 'build')}{time}"
 
 
 def still_line(activity: Activity, state: RunState, now: float) -> EventLine:

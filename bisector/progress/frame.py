@@ -26,7 +26,7 @@ def frame(state: RunState, now: float, columns: int, rows: int) -> list[Line]:
         left = state.moved.seconds_left
         passed = now - state.moved_at
         moved = replace(state.moved, seconds_left=None if left is None or left <= passed else left - passed)
-        lines.append(_labelled("left", left_phrase(moved).removesuffix(" left"), columns))
+        lines.append(_labelled("left", left_phrase(moved), columns))
     if state.outcomes:
         lines.append(_so_far(state, columns))
     if state.note is not None and not state.note.warning:  # a warning stands above the display, and stays

@@ -1,7 +1,6 @@
 """A result as a document: which sections a report has, and in which order."""
 
 import posixpath
-from importlib import metadata
 
 from bisector.model import Outcome
 from bisector.report.advice import advice
@@ -44,6 +43,8 @@ _VERDICT_TONES = {Verdict.CULPRIT: Tone.STRONG, Verdict.RANGE: Tone.DOUBT, Verdi
 
 def tool_version() -> str:
     """The version of this program, "unknown" where it runs from a tree that was never installed."""
+    from importlib import metadata  # loads the email package: not for those who only look on
+
     try:
         return metadata.version("bisector")
     except metadata.PackageNotFoundError:
@@ -91,7 +92,8 @@ def _lead(result: Result) -> tuple[Block, ...]:
         earlier = literal(relative_label(result, result.first_failing), Tone.DOUBT)
         rows.append(("Fails before it", (*earlier, Span(" (in another way)"))))
     sentence = verdict_sentence(result)
-    if result.summary and result.summary not in (sentence, short_summary(result), *result.notes):
+    told = (sentence, short_summary(result), *result.notes)
+    if result.culprit is None and result.summary and result.summary not in told:
         rows.append(("Why", prose(result.summary)))
     return (Paragraph(prose(sentence)), Facts(tuple(rows)))
 

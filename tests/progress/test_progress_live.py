@@ -182,5 +182,5 @@ def test_frame_says_what_runs_and_what_is_left() -> None:
     assert "pybind11 3.0.0..3.39.0, 39 steps  1 min 04 s" in text
     assert "and 14 more" in text
     assert "suspects  32 steps: pybind11 3.0.0 -> 3.1.0 20 %, " in text
-    assert "left      about 5 builds and 40 s" in text
+    assert "left      about 5 builds, 40 s" in text
     assert "so far    ···✓···  0 builds, 1 run" in text

@@ -70,8 +70,7 @@ def test_each_event_is_a_line_with_a_clock() -> None:
         "10:15:00  built       pybind11 3.0.0 in 12 s",
         "10:15:00  smoke       pybind11 3.0.0 (good end)",
         "10:15:00  PASS        pybind11 3.0.0 in 3.0 s",
-        "10:15:00  search      2 steps suspected, likeliest pybind11 3.0.4 -> 3.1.0 (62 %); "
-        "about 1 build and 40 s left",
+        "10:15:00  search      2 steps suspected, likeliest pybind11 3.0.4 -> 3.1.0 (62 %); left: about 1 build, 40 s",
         "10:15:00  build       pybind11 3.0.4 (search)",
         "10:15:00  UNBUILDABLE pybind11 3.0.4 in 5.0 s: no compiler (log: /state/r1/p2.build)",
         "10:15:00  note        the index was slow",
