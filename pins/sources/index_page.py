@@ -128,12 +128,8 @@ def _file(entry: dict[str, object], page_url: str, name: str) -> IndexFile | Non
     if not isinstance(filename, str) or not isinstance(link, str):
         return None
     named = read_file_name(filename, name)
-    try:
-        url = urljoin(page_url, link)
-        scheme = urlsplit(url).scheme
-    except ValueError:
-        return None
-    if named is None or (scheme not in ("http", "https") and scheme != urlsplit(page_url).scheme):
+    url = _absolute(link, page_url)
+    if named is None or not url:
         return None
     version, kind, tags = named
     yanked = entry.get("yanked", False)
@@ -154,6 +150,19 @@ def _file(entry: dict[str, object], page_url: str, name: str) -> IndexFile | Non
     )
 
 
+def _absolute(link: str, page_url: str) -> str:
+    """Where a link leads, "" where it must not be followed: a page of the network leads to no file of this machine."""
+    # Most links, and quickly: pages have up to 15,000, and joining that many takes a second.
+    if link.startswith(("https://", "http://")) and "[" not in link:
+        return link
+    try:
+        url = urljoin(page_url, link)
+        scheme = urlsplit(url).scheme
+    except ValueError:
+        return ""
+    return url if scheme in ("http", "https") or scheme == urlsplit(page_url).scheme else ""
+
+
 def read_file_name(filename: str, project: str) -> tuple[Version, FileKind, frozenset[Tag]] | None:
     """The version, kind and tags that a file name tells; None for a file of another project, or of no use.
 
@@ -169,7 +178,7 @@ def read_file_name(filename: str, project: str) -> tuple[Version, FileKind, froz
         if filename.endswith(ending):
             stem = filename.removesuffix(ending)
             for match in re.finditer("-", stem):
-                if canonicalize_name(stem[: match.start()]) == name:
+                if _canonical(stem[: match.start()]) == name:
                     version = _version(stem[match.end() :])
                     if version is not None:
                         return version, FileKind.SDIST, frozenset()
@@ -179,7 +188,7 @@ def read_file_name(filename: str, project: str) -> tuple[Version, FileKind, froz
 
 def _wheel_name(filename: str, name: str) -> tuple[Version, FileKind, frozenset[Tag]] | None:
     fields = filename.removesuffix(".whl").split("-")
-    if len(fields) not in (5, 6) or canonicalize_name(fields[0]) != name:
+    if len(fields) not in (5, 6) or _canonical(fields[0]) != name:
         return None
     version = _version(fields[1])
     if version is None:
@@ -187,6 +196,11 @@ def _wheel_name(filename: str, name: str) -> tuple[Version, FileKind, frozenset[
     if len(fields) == 6 and not fields[2][:1].isdigit():
         return None
     return version, FileKind.WHEEL, _tags("-".join(fields[-3:]))
+
+
+@lru_cache(maxsize=256)
+def _canonical(name: str) -> str:
+    return canonicalize_name(name)
 
 
 @lru_cache(maxsize=4096)

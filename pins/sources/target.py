@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -49,20 +49,20 @@ class Target:
 
     def takes_python_requirement(self, requires_python: str) -> bool:
         """Whether a file with this Requires-Python may be installed; one that cannot be parsed excludes nothing."""
-        if not requires_python.strip():
-            return True
-        try:
-            specifiers = SpecifierSet(requires_python)
-        except InvalidSpecifier:
-            return True
-        if self.installer is Installer.PIP:
-            return specifiers.contains(self._release, prereleases=True)
-        return all(_above_lower_bound(self._release, one.operator, one.version) for one in specifiers)
+        return _takes(self.python, requires_python.strip(), self.installer)
 
-    @cached_property
-    def _release(self) -> Version:
-        # Like pip and uv, so that 3.14.0rc1 counts as 3.14.0.
-        return Version(self.python.base_version)
+
+@lru_cache(maxsize=1024)
+def _takes(python: Version, requires_python: str, installer: Installer) -> bool:
+    # Like pip and uv, so that 3.14.0rc1 counts as 3.14.0.
+    release = Version(python.base_version)
+    try:
+        specifiers = SpecifierSet(requires_python)
+    except InvalidSpecifier:
+        return True
+    if installer is Installer.PIP:
+        return specifiers.contains(release, prereleases=True)
+    return all(_above_lower_bound(release, one.operator, one.version) for one in specifiers)
 
 
 def _above_lower_bound(python: Version, operator: str, bound: str) -> bool:
