@@ -13,6 +13,8 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _TURNS_PER_SECOND = 4
 _LABEL = 10
 """Columns of the words at the left."""
+_WORTH_NAMING = 0.01
+"""Probability of a suspect beside the likeliest one."""
 _LINES_BESIDES = 7
 """Lines of the display that are not activities, and one for the cursor."""
 
@@ -87,7 +89,7 @@ def _suspects(state: RunState, columns: int) -> str:
     said = f"{count(state.moved.suspects_left, 'step')}"
     for place, (step, chance) in enumerate(state.moved.suspects):
         longer = f"{said}{', ' if place else ': '}{step} {percent(chance)}"
-        if place and width(longer) > columns:
+        if place and (width(longer) > columns or chance < _WORTH_NAMING):
             break
         said = longer
     return said

@@ -238,7 +238,7 @@ def _what_was_run(result: Result) -> Section:
     rows.append(("Work", prose(f"{builds}, {runs}; {duration(result.seconds)} in all")))
     if result.fail_if_bad is not None or result.fail_if_good is not None:
         said = [
-            f"{percent_or_never(rate)} of runs {side}"
+            f"{percent(rate)} of runs {side}"
             for rate, side in ((result.fail_if_bad, "on bad candidates"), (result.fail_if_good, "on good ones"))
             if rate is not None
         ]
@@ -251,8 +251,3 @@ def _what_was_run(result: Result) -> Section:
     if result.run_directory:
         rows.append(("Logs lie under", literal(posixpath.normpath(result.run_directory))))
     return Section("What was run", (Facts(tuple(rows)),))
-
-
-def percent_or_never(rate: float) -> str:
-    """An estimated rate: "under 0.01 %" rather than none."""
-    return "under 0.01 %" if rate < 0.0001 else percent(rate)

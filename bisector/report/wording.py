@@ -60,7 +60,9 @@ def day(when: datetime) -> str:
 
 
 def percent(probability: float) -> str:
-    """A probability for people; never "100 %", since nothing measured is certain."""
+    """A probability for people; never "100 %" or "0 %", since nothing measured is certain."""
+    if probability < 0.0005:
+        return "under 0.1 %"
     if probability > 0.9999:
         return "over 99.99 %"
     digits = 2 if probability > 0.99 else 1 if probability > 0.9 or probability < 0.1 else 0
