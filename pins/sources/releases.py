@@ -107,8 +107,9 @@ def _described(release: Release) -> str:
 
 
 def _usable_neighbours(releases: Sequence[Release], end: Release) -> str:
-    below = [release for release in releases if release.version < end.version and release.is_usable][-1:]
-    above = [release for release in releases if release.version > end.version and release.is_usable][:1]
+    fit = [one for one in releases if one.is_usable and not one.yanked and not one.version.is_prerelease]
+    below = [release for release in fit if release.version < end.version][-1:]
+    above = [release for release in fit if release.version > end.version][:1]
     shown = " and ".join(str(release.version) for release in (*below, *above))
     return (
         f" The nearest that can: {shown}; or choose another Python with --python."
