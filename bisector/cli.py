@@ -61,9 +61,9 @@ def main() -> None:
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
+        from pins.json_document import installed_version
 
-        print(f"bisector {version('bisector')}")
+        print(f"bisector {installed_version()}")
         raise typer.Exit
 
 

@@ -6,11 +6,10 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 from pins.errors import PinsError, UsageError
+from pins.json_document import opening
 
 SCHEMA = "bisector.doctor/1"
 PATIENCE = 20.0
@@ -56,9 +55,7 @@ def render_findings(findings: Sequence[Finding], output_format: str) -> str:
     """As a table, or as a `bisector.doctor/1` document."""
     if output_format == "json":
         document = {
-            "schema": SCHEMA,
-            "tool": {"name": "bisector", "version": version("bisector")},
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            **opening(SCHEMA, "bisector"),
             "findings": [asdict(finding) for finding in findings],
         }
         return json.dumps(document, indent=2, ensure_ascii=False)
@@ -93,10 +90,9 @@ def _uv() -> Finding:
 
 
 def _index() -> Finding:
-    from pins.sources.package_index import PackageIndex
-
     from bisector.preparation import read_index
     from bisector.request import IndexRequest
+    from pins.sources.package_index import PackageIndex
 
     try:
         configuration = read_index(IndexRequest(), os.environ, Path.cwd())

@@ -1,11 +1,10 @@
 """What `bisector run --plan` shows."""
 
 import json
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from pins.errors import UsageError
+from pins.json_document import opening
 
 if TYPE_CHECKING:
     from bisector.session import Plan
@@ -42,9 +41,7 @@ def render_plan(plan: "Plan", output_format: str) -> str:
 
 def _document(plan: "Plan") -> dict[str, object]:
     return {
-        "schema": SCHEMA,
-        "tool": {"name": "bisector", "version": version("bisector")},
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        **opening(SCHEMA, "bisector"),
         "axes": [
             {
                 "pin": axis.pin,

@@ -2,11 +2,10 @@
 
 import json
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib.metadata import version
 
 from bisector.model import Outcome
 from bisector.report.model import ProbeRecord
+from pins.json_document import opening
 
 SCHEMA = "bisector.probe/1"
 
@@ -36,9 +35,7 @@ def render_probe(record: ProbeRecord, output_format: str) -> str:
 
 def _document(record: ProbeRecord) -> dict[str, object]:
     return {
-        "schema": SCHEMA,
-        "tool": {"name": "bisector", "version": version("bisector")},
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        **opening(SCHEMA, "bisector"),
         "candidate": dict(record.candidate),
         "outcome": record.outcome.value,
         "reason": record.reason,

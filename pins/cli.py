@@ -20,9 +20,9 @@ def main() -> None:
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
+        from pins.json_document import installed_version
 
-        print(f"pins {version('bisector')}")
+        print(f"pins {installed_version()}")
         raise typer.Exit
 
 
