@@ -34,6 +34,7 @@ class Failure:
         cause: whose failure it is.
         reason: in uv's words, on one line.
         transient: it may go well the next time.
+        missing: packages that uv says no index has. It says so too where an index let nobody in.
         undated: packages of which uv left files out, perhaps because their index gives no upload times.
         unbuilt: the package whose build failed, "spam==1.0", where uv names it.
         quoted: for a build: its end with what the backend printed, from which a signature can be taken.
@@ -42,6 +43,7 @@ class Failure:
     cause: Cause
     reason: str
     transient: bool = False
+    missing: frozenset[str] = frozenset()
     undated: frozenset[str] = frozenset()
     unbuilt: str = ""
     quoted: Ended | None = None
@@ -60,19 +62,23 @@ def explain(ended: Ended, head: str = "") -> Failure:
         return Failure(Cause.ENVIRONMENT, f"uv could not be started: {ended.not_started}")
     if ended.signal is not None:
         return Failure(Cause.ENVIRONMENT, f"uv was ended by signal {ended.signal}")
-    printed = ended.errors if ended.errors.startswith(head[:200]) else f"{head}\n{ended.errors}"
-    own, quoted_output, quoted_errors = _taken_apart(printed.splitlines())
+    lines = ended.errors.splitlines()
+    if not ended.errors.startswith(head[:200]):  # the middle is missing, and the lines at its edges are cut
+        lines = head.splitlines()[:-1] + lines[1:]
+    own, quoted_output, quoted_errors = _taken_apart(lines)
     chain = " ".join(own.split())
     reason = _shortened(chain)
     quotation = f"{quoted_output}\n{quoted_errors}"
     if match := _MACHINE.search(chain) or _MACHINE_QUOTED.search(quotation):
         return Failure(Cause.ENVIRONMENT, f"{_shortened(match[0])} ({reason})")
+    missing = frozenset(match[1] for match in _MISSING.finditer(chain))
     unbuilt = _UNBUILT.search(chain)
     if unbuilt and not _NETWORK.search(chain):
         last = next((line.strip() for line in reversed(quotation.splitlines()) if line.strip()), "")
         return Failure(
             Cause.BUILD,
             _shortened(f"{chain.split(' hint: ')[0]}{': ' if last else ''}{last}"),
+            missing=missing,
             unbuilt=unbuilt["package"] or "",
             quoted=_quoted(ended, own, quoted_output, quoted_errors),
         )
@@ -80,7 +86,7 @@ def explain(ended: Ended, head: str = "") -> Failure:
         if _NOT_ALLOWED.search(chain):
             return Failure(Cause.ENVIRONMENT, reason)
         undated = frozenset(match["name"] or match["filtered"] for match in _UNDATED.finditer(chain))
-        return Failure(Cause.INFEASIBLE, _shortened(_resolution(chain)), undated=undated)
+        return Failure(Cause.INFEASIBLE, _shortened(_resolution(chain)), missing=missing, undated=undated)
     if _NETWORK.search(chain):
         return Failure(Cause.ENVIRONMENT, reason, transient=_PERMANENT.search(chain) is None)
     if _BROKEN_PACKAGE.search(chain):
@@ -117,6 +123,7 @@ _UNBUILT = re.compile(
     r"|The build backend returned an error|Failed to resolve requirements from|Build backend failed"
     r"|hint: (?:Build failures usually indicate|This usually indicates a problem with the package)"
 )
+_MISSING = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])? was not found in the package registry")
 _UNDATED = re.compile(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?(?:[=<>!~]\S*)? has no publish time"
     r"|`(?P<filtered>[A-Za-z0-9._-]+)` was filtered by `exclude-newer`"

@@ -12,10 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from threading import Event
 
-from bisector.environments.venv_failures import Failure, explain
+from bisector.environments.venv_failures import Cause, Failure, explain
 from bisector.model import Ended
 from bisector.processes import run_process
-from pins.errors import EnvironmentFailureError
+from pins.errors import EnvironmentFailureError, SourceError, UsageError
 from pins.sources.index_configuration import IndexConfiguration, without_index_variables
 
 CONFIGURATION = "uv.toml"
@@ -168,8 +168,28 @@ class Uv:
             pause = next(pauses, None) if failure.transient else None
             late = time.monotonic() - began > RETRY_WITHIN or (deadline or time.monotonic() + 60) < time.monotonic() + 5
             if ended.timed_out or ended.cancelled or pause is None or late:
-                raise UvError(failure, ended)
+                raise UvError(self._verified(failure), ended)
             _pause(pause, cancel)
+
+    def _verified(self, failure: Failure) -> Failure:
+        """The failure, after asking the index ourselves for what uv says that it does not have.
+
+        uv says that too where an index answers 401 or 403, without a word of why if a configuration file named it.
+        """
+        if not failure.missing:
+            return failure
+        from pins.sources.package_index import PackageIndex
+
+        with PackageIndex(self.index) as source:
+            for name in sorted(failure.missing):
+                try:
+                    source.files(name)
+                except UsageError:
+                    continue
+                except SourceError as error:
+                    return Failure(Cause.ENVIRONMENT, str(error))
+                return Failure(Cause.ENVIRONMENT, f"uv did not find {name}, which the index has ({failure.reason})")
+        return failure
 
 
 def find_uv(variables: Mapping[str, str]) -> str:

@@ -1,6 +1,5 @@
 """Candidates that the user's own command builds."""
 
-import os
 import stat
 import sys
 from pathlib import Path
@@ -52,7 +51,7 @@ def test_the_words_of_a_command_are_not_read_by_a_shell(tmp_path: Path) -> None:
 
     build = built(environment, tmp_path)
 
-    assert sorted(os.listdir(Path(build.location) / "build")) == ["$(id)", "-n", "a b"]
+    assert sorted(path.name for path in (Path(build.location) / "build").iterdir()) == ["$(id)", "-n", "a b"]
 
 
 HOSTILE = ["$(touch /tmp/owned)", "`id`", "1.0; exit 3", "a\nb", "-rf", "'\"", " "]
@@ -87,7 +86,7 @@ def test_a_script_in_python_runs_with_our_python_where_the_build_made_none(tmp_p
 def test_a_command_that_fails_makes_the_candidate_unbuildable_and_leaves_nothing(tmp_path: Path) -> None:
     environment = CommandEnvironment(["touch x; echo 'error: no such option' >&2; exit 3"])
 
-    with pytest.raises(BuildFailedError, match="exit status 3.*no such option") as failure:
+    with pytest.raises(BuildFailedError, match=r"exit status 3.*no such option") as failure:
         built(environment, tmp_path)
 
     assert failure.value.ended.exit_status == 3
@@ -98,7 +97,7 @@ def test_a_command_that_fails_makes_the_candidate_unbuildable_and_leaves_nothing
 def test_a_command_that_takes_too_long_makes_the_candidate_unbuildable(tmp_path: Path) -> None:
     environment = CommandEnvironment(["sleep", "60"], build_timeout=0.3)
 
-    with pytest.raises(BuildFailedError, match="not built within 0.3 s") as failure:
+    with pytest.raises(BuildFailedError, match=r"not built within 0\.3 s") as failure:
         built(environment, tmp_path)
 
     assert failure.value.ended.timed_out

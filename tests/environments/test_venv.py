@@ -50,7 +50,7 @@ def test_pins_that_exclude_one_another_are_infeasible_with_the_reason(local_inde
     local_index.add("eggs", "2.0")
     here = setting(tmp_path, local_index.url)
 
-    with pytest.raises(InfeasibleError, match="depend on eggs<2 and you require spam==1.0"):
+    with pytest.raises(InfeasibleError, match=r"depend on eggs<2 and you require spam==1\.0"):
         here.environment.resolve(candidate(spam="1.0", eggs="2.0"))
 
 
