@@ -294,10 +294,11 @@ def _doctor(
       bisector doctor --need docker
     """
     _check_format(output_format, ("text", "json"))
-    from bisector.doctor import examine, missing, render_findings
+    from bisector.doctor import check_names, examine, render_findings
 
+    check_names(need)
     findings = examine()
-    lacking = missing(findings, need)
+    lacking = [finding for finding in findings if finding.name in need and not finding.found]
     deliver(render_findings(findings, output_format), output)
     for finding in lacking:
         say(f"needed and not there: {finding.name}: {finding.detail}")

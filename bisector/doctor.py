@@ -38,17 +38,15 @@ def examine() -> list[Finding]:
     return [check() for check in CHECKS.values()]
 
 
-def missing(findings: Sequence[Finding], needed: Sequence[str]) -> list[Finding]:
-    """Those that were asked for and are not there.
+def check_names(names: Sequence[str]) -> None:
+    """Refuse a name that no check has.
 
     Raises:
-        UsageError: a name that no check has.
+        UsageError: there is one.
     """
-    known = {finding.name: finding for finding in findings}
-    for name in needed:
-        if name not in known:
-            raise UsageError(f"--need {name!r} is none of what is looked at: {', '.join(known)}")
-    return [known[name] for name in needed if not known[name].found]
+    for name in names:
+        if name not in CHECKS:
+            raise UsageError(f"--need {name!r} is none of what is looked at: {', '.join(CHECKS)}")
 
 
 def render_findings(findings: Sequence[Finding], output_format: str) -> str:

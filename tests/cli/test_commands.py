@@ -1,0 +1,288 @@
+"""The commands from end to end, over a small real index: what they print, where, and how they end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bisector.cli import main
+from bisector.report import result_from_json
+from tests.local_index import LocalIndex
+
+Command = Callable[..., "Ran"]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def variables(tmp_path: Path) -> dict[str, str]:
+    """A home and a state directory of its own, and no package index but the one that is named."""
+    (tmp_path / "home").mkdir()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_", "NO_COLOR"))}
+    return {
+        **kept,
+        "HOME": str(tmp_path / "home"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "PYTHONPATH": str(ROOT),
+        "PIP_CONFIG_FILE": os.devnull,
+    }
+
+
+@pytest.fixture
+def bisector(
+    tmp_path: Path, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Command]:
+    """Runs the command in `tmp_path`, within this process, since starting Python costs more than the rest."""
+    monkeypatch.chdir(tmp_path)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+
+    def run(*arguments: str, **changed: str) -> Ran:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["bisector", *arguments])
+            for name in os.environ.keys() - variables.keys():
+                patch.delenv(name)
+            for name, value in (variables | changed).items():
+                patch.setenv(name, value)
+            with pytest.raises(SystemExit) as end:
+                main()
+        printed = capsys.readouterr()
+        assert isinstance(end.value.code, int)
+        return Ran(end.value.code, printed.out, printed.err)
+
+    yield run
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def widget(local_index: LocalIndex) -> LocalIndex:
+    """An index with widget 0 to 8."""
+    for number in range(9):
+        local_index.add("widget", str(number))
+    return local_index
+
+
+def smoke(directory: Path, body: str = 'test "$PIN_WIDGET" -lt 5 || { echo "ValueError: broken" >&2; exit 1; }') -> str:
+    path = directory / "smoke.sh"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return path.name
+
+
+def run_options(index: LocalIndex, pin: str = "widget=0..8") -> list[str]:
+    return ["--pin", pin, "--env", "command", "--build-command", "true", "--index-url", index.url]
+
+
+def test_a_run_names_the_culprit_on_standard_output_and_shows_its_progress_elsewhere(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    ran = bisector("run", *run_options(widget), "--smoke", smoke(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    assert "widget 4 -> 5" in ran.stdout.splitlines()[0]
+    assert "build" in ran.stderr
+    assert "widget 4 -> 5" not in ran.stderr.splitlines()[0]
+
+    # What was found can be shown again, in every format, by a later command.
+    again = bisector("report")
+    assert (again.returncode, again.stdout) == (0, ran.stdout)
+    document = bisector("report", "--format", "json").stdout
+    result = result_from_json(document)
+    assert json.loads(document)["culprit"]["new"] == "5"
+    assert result.reproduce.startswith("bisector run --pin widget=0..8 --env command")
+    assert bisector("report", result.run_id[:10], "--format", "md").stdout.startswith("#")
+    assert "<html" in bisector("report", "--format", "html").stdout
+    status = bisector("status")
+    assert (status.returncode, status.stderr) == (0, "")
+    assert result.run_id in status.stdout
+    assert json.loads(bisector("status", "--format", "json").stdout)["verdict"] == "culprit"
+    assert bisector("resume").returncode == 0
+    assert bisector("gc").returncode == 0
+
+
+def test_a_quiet_run_that_writes_to_a_file_prints_nothing_but_the_end(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    options = ["--quiet", "--format", "json", "--output", "result.json", "--run-dir", "run"]
+    ran = bisector("run", *run_options(widget), "--smoke", smoke(tmp_path), *options)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == ""
+    assert len(ran.stderr.splitlines()) <= 1
+    assert json.loads((tmp_path / "result.json").read_text())["verdict"] == "culprit"
+    assert (tmp_path / "run" / "journal.sqlite").exists()
+
+
+def test_what_follows_the_dashes_is_the_scripts(bisector: Command, widget: LocalIndex, tmp_path: Path) -> None:
+    script = smoke(tmp_path, 'test "$1,$2,$3" = "--pin,a b,--" && test "$PIN_WIDGET" -lt 5')
+    ran = bisector("run", *run_options(widget), "--smoke", script, "--", "--pin", "a b", "--")
+    assert "widget 4 -> 5" in ran.stdout, ran.stderr
+
+
+def test_options_come_from_a_file_and_its_paths_are_relative_to_it(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    smoke(there)
+    text = f'smoke = "smoke.sh"\nbuild-command = "true"\nindex-url = "{widget.url}"\n[pin]\nwidget = "0..8"\n'
+    (there / "bisect.toml").write_text(text)
+    ran = bisector("run", "there/bisect.toml", "--quiet")
+    assert "widget 4 -> 5" in ran.stdout, ran.stderr
+
+    (tmp_path / "pyproject.toml").write_text(
+        text.replace("[pin]", "[tool.bisector.pin]").replace("smoke =", "[tool.bisector]\nsmoke =")
+    )
+    smoke(tmp_path)
+    ran = bisector("run", "--pin", "widget=3..8", "--plan")
+    assert ran.returncode == 0, ran.stderr
+    assert "pyproject.toml" in ran.stderr
+    assert "widget (package): 3 (good) to 8 (bad), 5 steps" in ran.stdout
+
+
+def test_a_plan_builds_nothing(bisector: Command, widget: LocalIndex, tmp_path: Path) -> None:
+    options = ["run", *run_options(widget), "--smoke", smoke(tmp_path), "--plan"]
+    ran = bisector(*options)
+    assert ran.returncode == 0, ran.stderr
+    assert "Chain: 9 candidates" in ran.stdout
+    assert "at most 5" in ran.stdout
+    document = json.loads(bisector(*options, "--format", "json").stdout)
+    assert document["schema"] == "bisector.plan/1"
+    assert document["chain"][1] == {"widget": "1"}
+    assert not (tmp_path / "state").exists()
+    assert bisector(*options, "--format", "html").returncode == 2
+
+
+@pytest.mark.parametrize(("value", "code", "outcome"), [("2", 0, "PASS"), ("7", 1, "FAIL")])
+def test_a_single_probe_tells_its_outcome(
+    bisector: Command, widget: LocalIndex, tmp_path: Path, value: str, code: int, outcome: str
+) -> None:
+    options = [*run_options(widget, f"widget=={value}"), "--smoke", smoke(tmp_path)]
+    ran = bisector("probe", *options)
+    assert (ran.returncode, ran.stdout.splitlines()[0]) == (code, f"{outcome}: widget={value}")
+    document = json.loads(bisector("probe", *options, "--format", "json", "--quiet").stdout)
+    assert (document["schema"], document["outcome"]) == ("bisector.probe/1", outcome)
+    assert Path(document["runs"][0]["log"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("pin", "said"),
+    [
+        ("widget=8..0", "older one first"),
+        ("widget=3..3", "same"),
+        ("widget=0..99", "no version 99"),
+        ("gadget=0..8", "unknown package gadget"),
+        ("widget=0..8$(touch x)", "cannot be a version"),
+        ("-rf=0..8", "names no package"),
+    ],
+)
+def test_a_wrong_pin_is_a_usage_error(
+    bisector: Command, widget: LocalIndex, tmp_path: Path, pin: str, said: str
+) -> None:
+    ran = bisector("run", *run_options(widget, pin), "--smoke", smoke(tmp_path))
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert ran.stdout == ""
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_script_that_cannot_be_started_is_a_usage_error(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    missing = bisector("run", *run_options(widget), "--smoke", "none.sh")
+    assert (missing.returncode, "none.sh does not exist" in missing.stderr) == (2, True)
+    (tmp_path / smoke(tmp_path)).chmod(0o644)
+    still = bisector("run", *run_options(widget), "--smoke", "smoke.sh")
+    assert (still.returncode, "not executable" in still.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [("exit 1", "the good end failed"), ("exit 0", "the bad end passed")],
+    ids=["the good end fails", "the bad end passes"],
+)
+def test_ends_that_do_not_bracket_end_with_4(
+    bisector: Command, widget: LocalIndex, tmp_path: Path, body: str, said: str
+) -> None:
+    ran = bisector("run", *run_options(widget), "--smoke", smoke(tmp_path, body))
+    assert ran.returncode == 4, ran.stderr
+    assert "do not bracket" in ran.stdout.splitlines()[0]
+    assert said in ran.stdout.splitlines()[2]
+
+
+def test_an_index_that_cannot_be_read_ends_with_6(bisector: Command, widget: LocalIndex, tmp_path: Path) -> None:
+    widget.fail_with(404)
+    ran = bisector("run", *run_options(widget), "--smoke", smoke(tmp_path))
+    assert ran.returncode in {2, 6}
+    ran = bisector("run", *run_options(widget)[:-1], "http://127.0.0.1:9/simple/", "--smoke", smoke(tmp_path))
+    assert ran.returncode == 6, ran.stderr
+    assert "127.0.0.1:9" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "--wrong"],
+        ["run", "--dockerfile"],
+        ["run", "--workers", "none"],
+        ["run", "--format", "pdf"],
+        ["run", "none.toml"],
+        ["status", "none"],
+        ["report", "none"],
+        ["resume", "none"],
+        ["resume", "--budget", "soon"],
+        ["gc", "--older-than", "old"],
+        ["doctor", "--need", "luck"],
+        ["wrong"],
+    ],
+)
+def test_what_is_wrong_with_a_command_line_is_said_and_ends_with_2(bisector: Command, arguments: list[str]) -> None:
+    ran = bisector(*arguments)
+    assert ran.returncode == 2
+    assert "Error: " in ran.stderr
+    assert ran.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["run", "resume", "status", "report", "probe", "gc", "doctor"])
+def test_help_fits_a_screen_and_shows_an_example(bisector: Command, command: str) -> None:
+    ran = bisector(command, "--help", COLUMNS="80")
+    assert ran.returncode == 0
+    assert f"bisector {command}" in ran.stdout.partition("Example")[2]
+    assert len(ran.stdout.splitlines()) <= 45
+
+
+def test_every_option_is_told_where_all_are_asked_for(bisector: Command) -> None:
+    ran = bisector("run", "--help-all")
+    for option in ("--timeout-is", "--rebuild-witnesses", "--extra-index-url", "--pin"):
+        assert option in ran.stdout
+    assert "--rebuild-witnesses" not in bisector("run", "--help").stdout
+
+
+def test_doctor_says_what_is_missing_that_is_needed(bisector: Command) -> None:
+    ran = bisector("doctor", "--format", "json", "--need", "docker", DOCKER_HOST="unix:///nowhere/docker.sock")
+    assert ran.returncode == 1
+    findings = {each["name"]: each for each in json.loads(ran.stdout)["findings"]}
+    assert not findings["docker"]["found"]
+    assert findings["git"]["found"]
+    assert "docker" in ran.stderr
+    assert bisector("doctor", DOCKER_HOST="unix:///nowhere/docker.sock").returncode == 0
+
+
+def test_both_commands_start_as_programs(variables: dict[str, str]) -> None:
+    for name in ("bisector", "pins"):
+        command = [sys.executable, "-m", name, "--version"]
+        ran = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+        assert ran.stdout.startswith(f"{name} ")
