@@ -4,6 +4,8 @@
 
     result = bisect(RunRequest((PinRange("setuptools", "80.9.0", "82.0.1"),), SmokeScript(Path("smoke.py"))))
     print(result.verdict, result.culprit)
+
+What can be imported from here is the library; everything else may move.
 """
 
 from typing import TYPE_CHECKING, Any

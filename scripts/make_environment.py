@@ -109,8 +109,8 @@ def create(lock: int) -> None:
         arguments.insert(3, "--without-pip")
     elif not importlib.util.find_spec("ensurepip"):
         raise SetupError(
-            f"{sys.executable} has neither pip (22.3 or newer) nor ensurepip, so no virtual environment can be filled. Install one of "
-            "them (Debian, Ubuntu: apt-get install python3-pip python3-venv), then call this again."
+            f"{sys.executable} has neither pip (22.3 or newer) nor ensurepip, so no virtual environment can be filled. "
+            "Install one of them (Debian, Ubuntu: apt-get install python3-pip python3-venv), then call this again."
         )
     run("creating the virtual environment", arguments, lock)
 
