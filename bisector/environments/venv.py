@@ -12,7 +12,7 @@ and a pinned package that is built finds the tools that `--with` names.
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime
@@ -74,7 +74,8 @@ class VenvEnvironment:
         self._began = time.time()
         self._lock = Lock()
         self._judging = Lock()
-        self._judged: Uv | None = None
+        self._judged: IndexConfiguration | None = None
+        self._judged_by: frozenset[str] = frozenset()
         self._resolved: dict[Candidate, Future[Recipe]] = {}
 
     @property
@@ -117,14 +118,14 @@ class VenvEnvironment:
             self._began,
         )
 
-    def _uv_for(self, candidate: Candidate) -> Uv:
-        """The program; with several indexes, one without upload times is found out before it can be passed over."""
-        if len(self._uv.index.indexes) < 2:
-            return self._uv
+    def _judge(self, names: Collection[str]) -> IndexConfiguration:
+        """The index, with those marked that give no upload times; each package's pages are looked at once."""
         with self._judging:
-            if self._judged is None:
-                self._judged = replace(self._uv, index=knowing_upload_times(self._uv.index, candidate))
-            return self._judged
+            fresh = frozenset(names) - self._judged_by
+            if fresh:
+                self._judged = knowing_upload_times(self._judged or self._uv.index, fresh)
+                self._judged_by |= fresh
+            return self._judged or self._uv.index
 
     def check(self) -> None:
         """See `Environment.check`: the interpreter, the requirement files, uv, and room on the disk."""
@@ -157,9 +158,13 @@ class VenvEnvironment:
             return known.result()
         try:
             circumstances = Circumstances(
-                self._uv_for(candidate), self.python, self._base, self._request.build_isolation, self._cache
+                replace(self._uv, index=self._judge(())),
+                self.python,
+                self._base,
+                self._request.build_isolation,
+                self._cache,
             )
-            recipe = resolve_candidate(candidate, circumstances, knowing_upload_times)
+            recipe = resolve_candidate(candidate, circumstances, self._judge)
         except BaseException as error:
             if not isinstance(error, InfeasibleError | BuildFailedError):  # it may go well the next time
                 with self._lock:

@@ -94,6 +94,12 @@ def explain(ended: Ended, head: str = "") -> Failure:
     return Failure(Cause.ENVIRONMENT, reason or f"uv failed with status {ended.exit_status} and said nothing")
 
 
+def left_out(printed: str) -> frozenset[str]:
+    """The packages of which uv, by its own warning, left files out since their upload time is not known."""
+    return frozenset(re.split(r"-\d", match[1], maxsplit=1)[0] for match in _WITHOUT_DATE.finditer(printed))
+
+
+_WITHOUT_DATE = re.compile(r"`([^`\s]+)` is missing an upload date")
 _MACHINE = re.compile(
     r"[^:]*\(os error (?:5|12|13|23|24|28|30|122)\)"  # I/O, memory, permission, too many files, full, read-only, quota
     r"|Failed to acquire lock[^:]*"

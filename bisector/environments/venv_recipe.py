@@ -9,11 +9,18 @@ from datetime import UTC
 from pathlib import Path
 
 from bisector.environments.python_interpreters import Interpreter
-from bisector.environments.venv_failures import Cause
+from bisector.environments.venv_failures import Cause, left_out
 from bisector.environments.venv_installation import Instructions
 from bisector.environments.venv_lock import LockedPackage, installation_order
 from bisector.environments.venv_requirements import BaseRequirements, giving_way
-from bisector.environments.venv_resolution import Question, compile_once, failure_of, pin_requirements, workplace
+from bisector.environments.venv_resolution import (
+    Question,
+    Resolution,
+    compile_once,
+    failure_of,
+    pin_requirements,
+    workplace,
+)
 from bisector.environments.venv_tools import resolve_among_tools
 from bisector.environments.venv_uv import Uv, UvError
 from bisector.model import Candidate, Recipe
@@ -24,8 +31,8 @@ from pins.sources.redaction import redact
 SCHEMA = "venv/1"
 """Part of every input hash; changed when the same inputs would be built in another way."""
 
-Judge = Callable[[IndexConfiguration, Collection[str]], IndexConfiguration]
-"""Marks the indexes that give no upload times, as far as the pages of the named packages show it."""
+Judge = Callable[[Collection[str]], IndexConfiguration]
+"""The index with those marked that give no upload times, as far as the pages of the named packages show it."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,7 @@ def resolve_candidate(candidate: Candidate, circumstances: Circumstances, judge:
     Args:
         candidate: the pins.
         circumstances: what all candidates have in common.
-        judge: finds out which indexes give no upload times, by the pages of the named packages.
+        judge: gives the index with those marked that give no upload times, as the pages of packages show it.
 
     Raises:
         UsageError: a pin is no package version.
@@ -99,16 +106,22 @@ def _resolved(
 ) -> tuple[Circumstances, tuple[LockedPackage, ...]]:
     """What uv resolves; a second time where files may have been left out for want of an upload time."""
     uv = circumstances.uv
+    resolution = Resolution()
+    failed: UvError | None = None
     try:
-        return circumstances, compile_once(uv, question, place)
+        resolution = compile_once(uv, question, place)
+        undated = resolution.undated
     except UvError as error:
-        if error.failure.undated:
-            judged = judge(uv.index, error.failure.undated)
-            if judged != uv.index:
-                return _resolved(replace(circumstances, uv=replace(uv, index=judged)), question, judge, place, what)
-        if error.failure.cause is Cause.BUILD and not circumstances.build_isolation:
-            return circumstances, resolve_among_tools(uv, question, place, what)
-        raise failure_of(error, f"resolving {what}") from error
+        failed = error
+        undated = error.failure.undated | left_out(error.ended.errors)
+    judged = judge(undated) if undated else uv.index
+    if judged.without_upload_times != uv.index.without_upload_times:
+        return _resolved(replace(circumstances, uv=replace(uv, index=judged)), question, judge, place, what)
+    if failed is None:
+        return circumstances, resolution.packages
+    if failed.failure.cause is Cause.BUILD and not circumstances.build_isolation:
+        return circumstances, resolve_among_tools(uv, question, place, what)
+    raise failure_of(failed, f"resolving {what}") from failed
 
 
 def _recipe(

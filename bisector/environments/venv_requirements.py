@@ -220,9 +220,10 @@ def _parse(text: str, origin: str, directory: Path) -> RequirementLine:
 def _is_place(text: str, directory: Path) -> bool:
     """Whether a line that is no requirement is a path or a URL to install."""
     bare = text.split("[", 1)[0]
+    if "://" in text:
+        return " " not in text
     return (
-        "://" in text
-        or bare.startswith((".", "/", "~", "file:"))
+        bare.startswith((".", "/", "~", "file:"))
         or bare.endswith(_ARCHIVES)
         or (os.sep in bare and (directory / bare).exists())
     )

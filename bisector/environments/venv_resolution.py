@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from bisector.environments.base import BuildFailedError, InfeasibleError
-from bisector.environments.venv_failures import Cause
+from bisector.environments.venv_failures import Cause, left_out
 from bisector.environments.venv_lock import LockedPackage, read_lock
 from bisector.environments.venv_requirements import RequirementLine
 from bisector.environments.venv_uv import Uv, UvError, call_marker
@@ -63,7 +63,15 @@ def _pin_requirement(name: str, value: str) -> RequirementLine:
     return RequirementLine(str(requirement), "--pin", canonicalize_name(requirement.name), exact=True)
 
 
-def compile_once(uv: Uv, question: Question, workplace: Path) -> tuple[LockedPackage, ...]:
+@dataclass(frozen=True)
+class Resolution:
+    """What uv resolved, and the packages of which it left files out for want of an upload time."""
+
+    packages: tuple[LockedPackage, ...] = ()
+    undated: frozenset[str] = frozenset()
+
+
+def compile_once(uv: Uv, question: Question, workplace: Path) -> Resolution:
     """Ask uv for one resolution.
 
     Args:
@@ -76,7 +84,7 @@ def compile_once(uv: Uv, question: Question, workplace: Path) -> tuple[LockedPac
         EnvironmentFailureError: the directory cannot be written.
     """
     lock = workplace / "pylock.toml"
-    arguments = ["pip", "compile", "requirements.in", "--python", str(question.python), "--quiet", *question.options]
+    arguments = ["pip", "compile", "requirements.in", "--python", str(question.python), *question.options]
     try:
         lock.unlink(missing_ok=True)  # uv would keep to the versions in it
         for name, lines in (
@@ -93,8 +101,8 @@ def compile_once(uv: Uv, question: Question, workplace: Path) -> tuple[LockedPac
     if question.build_constraints:
         arguments += ["--build-constraints", "build-constraints.txt"]
     if not question.requirements:
-        return ()
-    uv.call(
+        return Resolution()
+    ended = uv.call(
         [*arguments, "--format", "pylock.toml", "--output-file", lock.name],
         configuration=uv.configuration(dict(question.build_keys)),
         workplace=workplace,
@@ -102,7 +110,7 @@ def compile_once(uv: Uv, question: Question, workplace: Path) -> tuple[LockedPac
         marker=call_marker("resolve"),
     )
     try:
-        return read_lock(lock.read_text(encoding="utf-8"), workplace)
+        return Resolution(read_lock(lock.read_text(encoding="utf-8"), workplace), left_out(ended.errors))
     except OSError as error:
         raise EnvironmentFailureError(f"uv's resolution cannot be read: {error}") from error
 

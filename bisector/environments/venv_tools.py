@@ -58,7 +58,7 @@ def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> t
         build_keys=tuple((name, f"{key[:32]}{state}") for name, key in question.build_keys),
     )
     try:
-        return compile_once(uv, among, place)
+        return compile_once(uv, among, place).packages
     except UvError as error:
         raise failure_of(error, f"resolving {what}") from error
 
@@ -67,7 +67,7 @@ def _without_what_fails(uv: Uv, question: Question, place: Path, what: str) -> t
     left = dict(enumerate(question.requirements))
     while True:
         try:
-            return compile_once(uv, replace(question, requirements=tuple(left.values())), place)
+            return compile_once(uv, replace(question, requirements=tuple(left.values())), place).packages
         except UvError as error:
             failing = canonicalize_name(error.failure.unbuilt.partition("==")[0].partition("@")[0].strip())
             mine = [number for number, text in left.items() if _name(text) == failing]

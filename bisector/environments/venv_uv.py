@@ -124,7 +124,7 @@ class Uv:
         marker: str,
         deadline: float | None = None,
         cancel: Event | None = None,
-    ) -> None:
+    ) -> Ended:
         """Run uv to its end.
 
         Args:
@@ -135,6 +135,9 @@ class Uv:
             marker: the id that marks its processes.
             deadline: `time.monotonic()` at which it is ended.
             cancel: set when the result is not wanted any more.
+
+        Returns:
+            How it ended: well.
 
         Raises:
             UvError: it failed, was cancelled, or its time was up.
@@ -163,7 +166,7 @@ class Uv:
                 redact=self.index.redact,
             )
             if ended.exit_status == 0 and not (ended.timed_out or ended.cancelled):
-                return
+                return ended
             failure = explain(ended, _beginning(log, before))
             pause = next(pauses, None) if failure.transient else None
             late = time.monotonic() - began > RETRY_WITHIN or (deadline or time.monotonic() + 60) < time.monotonic() + 5
