@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bisector.certificate import Standing
-from bisector.events import Note, Reporter, SearchMoved, SmokeEnded
+from bisector.events import Note, ProbeCancelled, Reporter, SearchMoved, SmokeEnded
 from bisector.judgement import Judge
 from bisector.model import Candidate, Outcome
 from bisector.prober import Finished, Prober
@@ -137,6 +137,7 @@ class Driver:
 
     def _take(self, finished: Finished) -> None:
         if finished.cancelled:
+            self._reporter(ProbeCancelled(finished.tried.entry.id, finished.tried.candidate))
             return
         self._report(finished)
         self.search = self._rebuilt()

@@ -160,15 +160,15 @@ class Journal:
         self.path = path
         self.writable = writable
         try:
+            if create:
+                _lay_out(path)
             self._connection = sqlite3.connect(path, timeout=30, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
             if writable:
                 self._connection.execute("PRAGMA journal_mode=WAL")
                 self._connection.execute("PRAGMA synchronous=FULL")
-            if create:
-                self._connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
             found = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise self._failure(error) from error
         if found != SCHEMA:
             raise UsageError(
@@ -328,11 +328,23 @@ class Journal:
         except sqlite3.Error as error:
             raise self._failure(error) from error
 
-    def _failure(self, error: sqlite3.Error) -> EnvironmentFailureError:
+    def _failure(self, error: sqlite3.Error | OSError) -> EnvironmentFailureError:
         return EnvironmentFailureError(
             f"the journal {self.path} could not be used: {error}."
             " Free disk space or mend the path, then go on with `bisector resume`; what it holds is not lost"
         )
+
+
+def _lay_out(path: Path) -> None:
+    """Make an empty journal; it appears under its name when it is whole, since others may look for it."""
+    unborn = path.with_name(path.name + ".new")
+    unborn.unlink(missing_ok=True)
+    connection = sqlite3.connect(unborn, isolation_level=None)
+    try:
+        connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
+    finally:
+        connection.close()
+    unborn.replace(path)
 
 
 def _now() -> str:

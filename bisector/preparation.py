@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from bisector.environments.base import Environment
 from bisector.model import Axis, AxisValue, Candidate
 from bisector.request import IndexRequest, RunRequest
-from bisector.runs import cache_directory
 from pins.errors import UsageError
 from pins.model import PinKind
 
@@ -40,12 +39,13 @@ def make_environment(
     match request.environment:
         case "venv":
             from bisector.environments.venv import VenvEnvironment
+            from pins.sources.page_cache import cache_directory
 
             return VenvEnvironment(
                 request.requirements,
                 index,
                 exclude_newer,
-                cache_directory=cache_directory(),
+                cache_directory=cache_directory(os.environ),
                 build_timeout=request.build_timeout,
             )
         case "command":
@@ -84,6 +84,7 @@ def axes_of(
         SourceError: the index cannot be read.
     """
     from pins.sources.package_index import PackageIndex
+    from pins.sources.page_cache import PageCache, cache_directory
     from pins.sources.releases import releases_between
 
     names = pins_of(request)
@@ -91,7 +92,7 @@ def axes_of(
     if twice:
         raise UsageError(f"--pin names {', '.join(twice)} twice; give each pin one range")
     axes = []
-    with PackageIndex(index, target) as source:
+    with PackageIndex(index, target, cache=PageCache(cache_directory(os.environ))) as source:
         for pin in request.pins:
             found = releases_between(source.releases(pin.pin, before=before), pin.good, pin.bad, name=pin.pin)
             values = tuple(AxisValue(str(release.version), release.upload_time) for release in found)

@@ -10,7 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event as Flag
 
@@ -43,7 +43,10 @@ class _Active:
     why: str
     cancel: Flag
     number: int = 0
+    name: str = ""
     started: float = 0.0
+    also: list[str] = field(default_factory=list)
+    """Further runs (why) that wait for this build."""
     after: "Callable[[_Active, Future[object]], Finished | None] | None" = None
 
 
@@ -103,7 +106,7 @@ class Prober:
     @property
     def in_flight(self) -> tuple[Candidate, ...]:
         """Candidates with work under way."""
-        return tuple(active.tried.candidate for active in self._active.values())
+        return tuple(active.tried.candidate for active in self._active.values() for _ in range(1 + len(active.also)))
 
     def feasible(self, candidate: Candidate) -> bool:
         """Whether the pins of a candidate can be resolved together (asked of the environment, not recorded)."""
@@ -126,7 +129,10 @@ class Prober:
         while tried.same_as is not None:
             tried = tried.same_as
         active = _Active(tried, why, Flag())
-        if tried.unbuildable:
+        building = next((one for one in self._active.values() if one.tried is tried and not one.name), None)
+        if building is not None:
+            building.also.append(why)
+        elif tried.unbuildable:
             self._ready.append(Finished(tried))
         elif tried.recipe is None:
             self._submit(active, lambda: self._environment.resolve(candidate), self._resolved)
@@ -250,6 +256,9 @@ class Prober:
         self._journal.end_build(active.number, BuildStatus.BUILT, seconds, build=build)
         self._reporter(BuildEnded(tried.entry.id, tried.candidate, seconds))
         self._start_run(active)
+        for why in active.also:
+            self._start_run(_Active(tried, why, Flag()))
+        active.also.clear()
         return None
 
     def _not_built(self, active: _Active, error: InfeasibleError | BuildFailedError) -> Finished:
@@ -274,9 +283,9 @@ class Prober:
         tried = active.tried
         build = tried.build
         assert build is not None
-        name = f"{tried.entry.id}-run-{len(tried.shown) + 1}"
+        tried.begun += 1
+        name = active.name = f"{tried.entry.id}-run-{tried.begun}"
         log = self._directory / "logs" / f"{name}.log"
-        log.unlink(missing_ok=True)  # of a run that a crash cut off
         output = fresh(self._directory / "output" / name)
         scratch = fresh(self._directory / "scratch" / name)
         marker = f"{self._directory.name}.{tried.entry.id}"
@@ -289,18 +298,17 @@ class Prober:
 
     def _ran(self, active: _Active, future: "Future[object]") -> Finished:
         tried = active.tried
-        name = f"{tried.entry.id}-run-{len(tried.shown) + 1}"
         try:
             ended = future.result()
         finally:
-            shutil.rmtree(self._directory / "scratch" / name, ignore_errors=True)
+            shutil.rmtree(self._directory / "scratch" / active.name, ignore_errors=True)
         assert isinstance(ended, Ended)
         if ended.cancelled:
             return Finished(tried, cancelled=True)
         shown = Shown(ended, observe(ended, self._smoke.path), active.number)
         self._journal.end_run(active.number, ended, shown.observation)
         tried.shown.append(shown)
-        return Finished(tried, shown, str(self._directory / "logs" / f"{name}.log"))
+        return Finished(tried, shown, str(self._directory / "logs" / f"{active.name}.log"))
 
 
 def fresh(directory: Path) -> Path:

@@ -28,6 +28,7 @@ class Tried:
         unbuildable: why it cannot be built, "" otherwise; `feasible` is False where it was not even tried.
         build_ended: how a failed build ended.
         shown: its finished runs, in order.
+        begun: how many runs were begun, those that were cut off included.
         build_seconds: what building took.
     """
 
@@ -39,6 +40,7 @@ class Tried:
     feasible: bool = True
     build_ended: Ended | None = None
     shown: list[Shown] = field(default_factory=list)
+    begun: int = 0
     build_seconds: float = 0.0
 
     @property
@@ -66,6 +68,7 @@ def tried_so_far(journal: Journal) -> dict[Candidate, Tried]:
             tried.feasible = build.status is BuildStatus.FAILED
             tried.build_ended = build.ended
     for run in journal.runs():
+        tried_by_probe[run.probe].begun += 1
         if run.ended is not None and run.observation is not None:
             tried_by_probe[run.probe].shown.append(Shown(run.ended, run.observation, run.number))
     return {tried.candidate: tried for tried in tried_by_probe.values()}

@@ -25,12 +25,6 @@ def state_directory() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "state") / "bisector"
 
 
-def cache_directory() -> Path:
-    """What is kept between runs to save time: `$XDG_CACHE_HOME/bisector`, by default `~/.cache/bisector`."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if base else Path.home() / ".cache") / "bisector"
-
-
 def new_run_directory(asked_for: Path | None, *, room: str = "runs") -> Path:
     """Make the directory of a new run.
 
