@@ -166,7 +166,7 @@ class Signature:
         exit: "exit 1", "signal SIGSEGV", "timeout" or "build".
         kind: the exception's unqualified class, or "" without one.
         message: the first line of its message, or the last line of output, with what varies masked.
-        frame: source text of the innermost frame inside the smoke script, or "".
+        frame: source text of the innermost frame inside the smoke script (or the test of pytest that failed), or "".
     """
 
     exit: str

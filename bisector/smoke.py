@@ -77,7 +77,8 @@ def check_script(path: Path, *, local: bool = True) -> None:
         local: it runs on this machine, so that what its first line names must be here.
 
     Raises:
-        UsageError: it is missing, not a file, not readable, not executable, or the kernel cannot start it.
+        UsageError: it is missing, not a file, not readable, not executable, or does not say what runs it.
+        EnvironmentFailureError: what it says runs it is not on this machine.
     """
     if not path.exists():
         raise UsageError(f"the smoke script {path} does not exist")
@@ -110,7 +111,10 @@ def _check_interpreter(path: Path, line: bytes, local: bool) -> None:
     if not words:
         raise UsageError(f"the first line of the smoke script {path} names no program; write, say, #!/bin/sh")
     if local and not (os.path.isfile(words[0]) and os.access(words[0], os.X_OK)):  # noqa: PTH113
-        raise UsageError(f"the smoke script {path} is to be run by {words[0]}, which is not here or not executable")
+        raise EnvironmentFailureError(
+            f"the smoke script {path} is to be run by {words[0]}, which is not here or not executable; install it or"
+            " change the script's first line"
+        )
 
 
 def smoke_command(script: SmokeScript, python: str) -> list[str]:

@@ -23,9 +23,8 @@ _SORTS: tuple[re.Pattern[str], ...] = (
     re.compile(r"undefined reference to .*|undefined symbol: .*|cannot find -l\S+.*|multiple definition of .*"),
     re.compile(r"^\s*CMake Error\b.*"),
     re.compile(r"^\s*error in \S+ setup command: .*"),
-    re.compile(
-        r"No solution found.*|\bBecause .* depends on .*|ResolutionImpossible.*|No matching distribution found.*"
-    ),
+    re.compile(r"No solution found.*|\bBecause .* depends on .*"),
+    re.compile(r"Cannot install .* conflicting dependencies.*|No matching distribution found.*"),
     re.compile(r"^\s*E: .*|^fatal: .*|.*: command not found|.*\bsh: .*: not found|.*No space left on device.*"),
     re.compile(r"\b(?:fatal )?error: " + _ABOVE + r".*"),
     re.compile(r"^\s*ERROR: (?!Failed building|Failed to build|Could not build wheels|failed to solve|Exception:).*"),

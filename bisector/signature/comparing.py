@@ -25,6 +25,8 @@ REMOTE = 0.35
 
 _WORDS = re.compile(r"<\w+>|[A-Za-z_][\w.]*|[^\s\w]")
 _NAMES = re.compile(r"(?<!\w)(?:'[^'\s]+'|\"[^\"\s]+\"|`[^`\s]+`)")
+_TEST = re.compile(r"\.py::")
+"""A test of pytest: a larger place than a line, in which one fault may be met as a warning or as its consequence."""
 _RELATED = ({"ImportError", "ModuleNotFoundError"}, {"AttributeError", "ImportError"})
 
 
@@ -67,7 +69,7 @@ def _compare_exceptions(a: Signature, b: Signature) -> Comparison:
     related = any(a.kind in family and b.kind in family for family in _RELATED)
     same_frame = bool(a.frame) and a.frame == b.frame
     if a.kind != b.kind:
-        near = alike >= ALIKE or (related and same_frame)
+        near = alike >= ALIKE or (same_frame and (related or _TEST.search(a.frame) is not None))
         return Comparison.UNSURE if near else Comparison.DIFFERENT
     if same_frame or not (a.frame or b.frame):
         if same_words(a.message, b.message):

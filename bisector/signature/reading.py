@@ -25,7 +25,7 @@ _NOISE = re.compile(
 )
 _GENERIC = re.compile(
     r"^g?make(\[\d+\])?: \*\*\* |^ninja: build stopped|errors? generated\.?$|^-- Configuring incomplete"
-    r"|^error: command .* failed|^Or, add |^(?:note|hint|help): "
+    r"|^error: command .* failed|^Or, add |^(?:To find|For) (?:more|further|details) |^(?:note|hint|help): "
     r"|^See also |^\S+Error: Command .* returned non-zero|^subprocess\.CalledProcessError"
 )
 
@@ -125,13 +125,14 @@ def _said(errors: list[str], output: list[str]) -> str:
 
 
 def _pytest(output: list[str]) -> Signature | None:
+    """The first failure in pytest's summary; its place is the test."""
     if not any(re.search(r"\b\d+ (failed|errors?)\b.* in \d", line) for line in output[-5:]):
         return None
     for line in output:
         found = _PYTEST.match(line)
         if found:
             kind = (found["kind"] or _at_the_end_of_a_report(output)).rsplit(".", 1)[-1]
-            return Signature("", kind, mask(f"{found['test']}: {found['message'] or ''}".rstrip(": ")))
+            return Signature("", kind, mask(found["message"] or ""), found["test"])
     return None
 
 

@@ -208,9 +208,9 @@ FAILED test_old.py::TestOld::test_it - assert []
 
 
 def test_the_summary_of_pytest() -> None:
-    assert failed(output=PYTEST) == Signature("exit 1", "AssertionError", "test_old.py::TestOld::test_it: assert []")
+    assert failed(output=PYTEST) == Signature("exit 1", "AssertionError", "assert []", "test_old.py::TestOld::test_it")
     named = PYTEST.replace("- assert []", "- load.LoadError: no shard 3")
-    assert failed(output=named) == Signature("exit 1", "LoadError", "test_old.py::TestOld::test_it: no shard <n>")
+    assert failed(output=named) == Signature("exit 1", "LoadError", "no shard <n>", "test_old.py::TestOld::test_it")
 
 
 def test_an_uncaught_exception_of_cpp() -> None:

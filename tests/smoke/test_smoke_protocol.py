@@ -173,7 +173,6 @@ BAD_SCRIPTS = [
     ("does not say what runs it", "echo hello\n", 0o755),
     ("does not say what runs it", "", 0o755),
     ("carriage return", "#!/bin/sh\r\nexit 0\r\n", 0o755),
-    ("/nowhere/sh", "#!/nowhere/sh\n", 0o755),
     ("names no program", "#!\n", 0o755),
 ]
 
@@ -187,6 +186,11 @@ def test_a_script_that_cannot_be_started_is_told_before_anything_is_built(
         script(tmp_path, text, "smoke", mode)
     with pytest.raises(UsageError, match=message):
         check_script(path)
+
+
+def test_an_interpreter_that_is_not_here_is_the_environments_fault(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFailureError, match="/nowhere/sh"):
+        check_script(script(tmp_path, "#!/nowhere/sh\n"))
 
 
 def test_a_directory_is_no_script(tmp_path: Path) -> None:
