@@ -1,0 +1,1 @@
+"""What single commands install, check out or download."""

@@ -1,0 +1,1 @@
+"""Dockerfiles: split into instructions, variables evaluated, stages tied together."""

@@ -1,0 +1,427 @@
+"""A Dockerfile's pins: walk its stages, read their commands, and tie what was found together."""
+
+import posixpath
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pins.files.assemble import Reference, assemble
+from pins.files.commands.download import versions_in
+from pins.files.context import Commit, Context, Copies, read_through
+from pins.files.dockerfile.run_reader import FileReader, RunReader
+from pins.files.dockerfile.stages import Inherited, Role, Stage, Stages, Step, read_stages
+from pins.files.dockerfile.syntax import Instruction, json_words, split_dockerfile
+from pins.files.joined import JoinedText
+from pins.files.mention import Mention, part_of
+from pins.files.repositories import Checkouts
+from pins.files.requirement import repository_name
+from pins.files.shell.commands import Command, ShellReader
+from pins.files.values import Declaration, Fragment, Value, cut, text_of, unknown_of
+from pins.files.words import docker_words, expand
+from pins.model import FileProblem, Form, Installed, PinKind, PinSet, Quoting, StageSummary
+
+_VARIABLE = re.compile(rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+_POSIX = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What is known besides the file itself.
+
+    Attributes:
+        build_args: what `--build-arg` would give.
+        target: the stage that is built, "" for the last.
+        context: the build context.
+        repositories: local clones, by pin name, for files that a pinned repository holds.
+        inherited: by the text of a FROM, the environment that an image built from another file brings along.
+    """
+
+    build_args: Mapping[str, str] = field(default_factory=dict)
+    target: str = ""
+    context: Context | None = None
+    repositories: Mapping[str, Path] = field(default_factory=dict)
+    inherited: Mapping[str, Inherited] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _StageState:
+    """What a stage leaves behind for stages built from it."""
+
+    checkouts: Checkouts
+    copies: Copies
+    installs: list[Installed]
+
+
+@dataclass(slots=True)
+class _Reading:
+    stages: Stages
+    data: bytes
+    file: str
+    options: ReadOptions
+    newlines: list[int]
+    mentions: list[Mention] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    declarations: dict[Declaration, Value] = field(default_factory=dict)
+    argument_names: set[bytes] = field(default_factory=set)
+    left: dict[int, _StageState] = field(default_factory=dict)
+    problems: list[FileProblem] = field(default_factory=list)
+    others: dict[str, bytes] = field(default_factory=dict)
+
+    def stage(self, stage: Stage) -> None:
+        """Read one stage; those it descends from have been read."""
+        parent = self.left.get(stage.base_stage.index) if stage.base_stage else None
+        state = _StageState(
+            parent.checkouts.child() if parent else Checkouts(),
+            parent.copies.child() if parent else Copies(),
+            list(parent.installs) if parent else [],
+        )
+        self.left[stage.index] = state
+        self._from(stage)
+        reader = RunReader(
+            self.data,
+            stage.name,
+            self.newlines,
+            state.checkouts,
+            FileReader(lambda _: None, lambda _: ""),
+            self.mentions,
+            state.installs,
+            read=self.others,
+        )
+        for step in self.stages.walk(stage):
+            keyword = step.instruction.keyword
+            self._refer(step)
+            if keyword == "RUN":
+                self._run(step, reader, state)
+            elif keyword in {"COPY", "ADD"}:
+                self._copy(step, state, reader)
+            elif keyword in {"ARG", "ENV"}:
+                self._declared(step)
+        for name, instruction in stage.image_sources:
+            self._image_source(stage, name, instruction)
+        self.problems.extend(FileProblem(self.file, line, message, fatal=False) for line, message in reader.problems)
+
+    # -- images --------------------------------------------------------------------------------------------------
+
+    def _from(self, stage: Stage) -> None:
+        self._refer_from(stage)
+        if stage.base_stage is not None or text_of(stage.base).lower() == "scratch":
+            return
+        said = f"FROM {text_of(stage.base)}"
+        self._image(stage.base, stage, stage.opening, said)
+
+    def _image_source(self, stage: Stage, name: str, instruction: Instruction) -> None:
+        start = self.data.find(name.encode(), instruction.start, instruction.end)
+        if start < 0 or name.isdigit():
+            return
+        end = start + len(name.encode())
+        self._image(
+            (Fragment(name, start, end, Quoting.PLAIN),), stage, instruction, f"{instruction.keyword} --from={name}"
+        )
+
+    def _image(self, base: Value, stage: Stage, instruction: Instruction, said: str) -> None:
+        text = text_of(base)
+        colon = text.rfind(":")
+        tag = cut(base, colon + 1, len(text)) if colon > text.rfind("/") and "@" not in text else ()
+        repository = text[:colon] if tag else text.split("@")[0]
+        whole = part_of(base)
+        parts = [whole]
+        by_tag = False
+        if not whole.whole or (whole.unknown and len(base) > 1):
+            runs = [f for f in tag or base if f.variables or f.unknown]
+            distinct = list({f.variables or f.text: f for f in runs}.values())
+            versions = [f for f in distinct if re.search(r"\d", f.text) or f.unknown] or distinct
+            parts = [part_of((f,)) for f in versions] or [part_of(tag) if tag else whole]
+            by_tag = True
+        for part in parts:
+            holder = part.holder or next(iter(part.variables), None)
+            mention = Mention(
+                PinKind.IMAGE,
+                repository or "image",
+                (part,),
+                Form.VALUE,
+                text,
+                stage.name,
+                instruction.line,
+                instruction.start,
+                said,
+                repo=repository if by_tag else "",
+                name_from_variable=holder is not None,
+            )
+            self.mentions.append(mention)
+
+    # -- ARG, ENV and who refers to them -------------------------------------------------------------------------
+
+    def _declared(self, step: Step) -> None:
+        start = step.instruction.start
+        for value in step.environment.values.values():
+            if value and value[-1].variables:
+                declaration = value[-1].variables[-1]
+                if declaration.start == start and declaration not in self.declarations:
+                    self.declarations[declaration] = value
+
+    def _refer(self, step: Step) -> None:
+        """Note which ARGs the instruction names, and through which of their declarations a value reaches it."""
+        instruction = step.instruction
+        if instruction.keyword == "ARG":
+            return
+        self._refer_text(step.stage.name, instruction, step.environment.values, step.environment.declared)
+
+    def _refer_text(
+        self, stage: str, instruction: Instruction, values: Mapping[str, Value], declared: Collection[str]
+    ) -> None:
+        text = self.data[instruction.start : instruction.end]
+        if b"$" not in text:
+            return
+        for raw in {match[1] for match in _VARIABLE.finditer(text)}:
+            if raw not in self.argument_names or re.search(rb"(?<![\w$])" + raw + rb"=(?!=)", text):
+                continue
+            name = raw.decode()
+            value = values.get(name)
+            reached = (
+                name in declared
+                if value is None
+                else any(d.form == "ARG" and d.name == name for f in value for d in f.variables)
+            )
+            self.references.append(Reference(name, stage, instruction.line, reached))
+
+    def _refer_from(self, stage: Stage) -> None:
+        names = {name.decode() for name in self.argument_names}
+        self._refer_text(stage.name, stage.opening, self.stages.environment.global_values, names)
+
+    # -- RUN -----------------------------------------------------------------------------------------------------
+
+    def _run(self, step: Step, reader: RunReader, state: _StageState) -> None:
+        instruction = step.instruction
+        if step.shell and posixpath.basename(step.shell[0]) not in _POSIX:
+            return
+        copies = _with_mounts(state.copies, instruction, step.workdir)
+        reader.files = FileReader(
+            lambda path: self._find(path, copies, state.checkouts),
+            lambda path: self._why_not(path, copies, state.checkouts),
+        )
+        environment = step.environment
+
+        def declare(name: str, offset: int, form: str) -> Declaration:
+            return Declaration(name, form, step.stage.name, self.file, reader.line(offset), offset)
+
+        def undecided(name: str) -> bool:
+            return name in environment.declared and name not in environment.values
+
+        shell = ShellReader(environment.lookup, declare, undecided)
+        directory = step.workdir or "."
+        words = json_words(instruction.body.text)
+        if words is not None:
+            values = _json_values(instruction.body)
+            shell.commands.append(
+                Command(tuple(values), instruction.start, instruction.end, (), directory, lookup=environment.lookup)
+            )
+            if len(values) > 2 and posixpath.basename(words[0]) in _POSIX and re.fullmatch(r"-[a-z]*c", words[1]):
+                fragment = values[2][0]
+                raw = fragment.text.encode("utf-8", "surrogateescape")
+                shell.read(JoinedText(raw, (0,), (fragment.start,)), directory)
+        else:
+            shell.read(_script_of(instruction, self.data), directory, docker=True)
+        for command in shell.commands:
+            reader.take(command)
+        self.problems.extend(
+            FileProblem(self.file, reader.line(offset), "not understood as shell; read around it", fatal=False)
+            for offset in shell.problems
+        )
+
+    def _find(self, path: str, copies: Copies, checkouts: Checkouts) -> tuple[str, bytes] | None:
+        checkout = checkouts.around(path)
+        if checkout is not None and checkout.address and path.startswith(checkout.directory):
+            clone = self.options.repositories.get(self._pin_name(checkout.name)) or self.options.repositories.get(
+                checkout.name
+            )
+            revision = checkout.current.effective if checkout.current else "HEAD"
+            if clone is not None and revision and not revision.startswith("-"):
+                inside = posixpath.relpath(path, checkout.directory)
+                data = Commit(clone, revision).read(inside)
+                if data is not None:
+                    return f"{checkout.name}@{revision}:{inside}", data
+            return None
+        return read_through(self.options.context, copies, path)
+
+    def _pin_name(self, name: str) -> str:
+        return name
+
+    def _why_not(self, path: str, copies: Copies, checkouts: Checkouts) -> str:
+        checkout = checkouts.around(path)
+        if checkout is not None and checkout.address and path.startswith(checkout.directory):
+            revision = checkout.current.effective if checkout.current else ""
+            at = f" at {revision}" if revision else ""
+            return f"it is in the repository {checkout.address}{at}, of which no clone is at hand"
+        if not copies.candidates(path):
+            return "it comes with the base image, or a command makes it"
+        if self.options.context is None:
+            return "no build context is at hand"
+        return "the build context does not have it"
+
+    # -- COPY and ADD --------------------------------------------------------------------------------------------
+
+    def _copy(self, step: Step, state: _StageState, reader: RunReader) -> None:
+        instruction = step.instruction
+        body = instruction.body
+        words = [body.text[start:end] for start, end in docker_words(body.text, self.stages.syntax.escape)]
+        values = [
+            expand(body, start, end, step.environment.lookup, escape=self.stages.syntax.escape)
+            for start, end in docker_words(body.text, self.stages.syntax.escape)
+        ]
+        if len(values) < 2 or json_words(body.text) is not None:
+            return
+        destination = text_of(values[-1])
+        path = posixpath.normpath(posixpath.join(step.workdir or ".", destination))
+        from_elsewhere = any(flag.text.startswith(b"--from=") for flag in instruction.flags)
+        for word, value in zip(words[:-1], values[:-1], strict=True):
+            text = text_of(value)
+            if word.startswith(b"<<"):
+                continue
+            if instruction.keyword == "ADD" and re.match(r"https?://|git@", text):
+                self._added(value, step, reader, path)
+            elif not from_elsewhere:
+                directory = destination.endswith("/") or destination in {".", "./"} or len(values) > 2
+                state.copies.entries.append(
+                    (path, posixpath.normpath(text.lstrip("/") or "."), directory or _is_directory(text))
+                )
+
+    def _added(self, value: Value, step: Step, reader: RunReader, path: str) -> None:
+        text = text_of(value)
+        command = Command((value,), step.instruction.start, step.instruction.end, (), step.workdir)
+        if re.match(r"git@|https?://[^#]+\.git(?:#|\Z)", text) or ("#" in text and "github.com" in text):
+            mark = text.find("#")
+            ref: Value = ()
+            if mark >= 0:
+                colon = text.find(":", mark)
+                ref = cut(value, mark + 1, colon if colon > 0 else len(text))
+            mention = reader.blank(PinKind.GIT, repository_name(text), value, command, f"ADD {text}")
+            mention.repo, mention.name_from_variable, mention.directory = text.split("#")[0], True, path
+            mention.effective = text_of(ref)
+            mention.parts = (part_of(ref),)
+            if not ref:
+                mention.form = Form.OPEN
+                mention.parts = (part_of((Fragment("", unknown=""),)),)
+            self.mentions.append(mention)
+            return
+        for found in versions_in(value):
+            mention = reader.blank(PinKind.URL, found.name, value, command, f"ADD {text}")
+            mention.parts = tuple(part_of(version) for version in found.versions)
+            mention.effective, mention.repo, mention.name_from_variable = text, found.repository, not found.name
+            self.mentions.append(mention)
+
+
+def _is_directory(source: str) -> bool:
+    return source in {".", "./", "/"} or source.endswith("/") or "." not in posixpath.basename(source)
+
+
+def _with_mounts(copies: Copies, instruction: Instruction, workdir: str) -> Copies:
+    """The stage's copies with what this RUN mounts from the build context."""
+    result = copies
+    for flag in instruction.flags:
+        text = flag.text.decode("utf-8", "replace")
+        if not text.startswith("--mount=") or "from=" in text:
+            continue
+        options = dict(part.partition("=")[::2] for part in text[8:].split(","))
+        if options.get("type", "bind") != "bind":
+            continue
+        source = options.get("source", options.get("src", "."))
+        target = options.get("target", options.get("dst", options.get("destination", "")))
+        if target:
+            result = result.child() if result is copies else result
+            path = posixpath.normpath(posixpath.join(workdir or ".", target))
+            result.entries.append((path, posixpath.normpath(source.lstrip("/") or "."), True))
+    return result
+
+
+def _script_of(instruction: Instruction, data: bytes) -> JoinedText:
+    """A RUN's command line, with the heredocs that follow it."""
+    body = instruction.body
+    if not instruction.heredocs:
+        return body
+    start = instruction.heredocs[0].start
+    length = len(body.text)
+    return JoinedText(
+        body.text + b"\n" + data[start : instruction.end],
+        (*body.starts, length, length + 1),
+        (*body.sources, start - 1, start),
+    )
+
+
+def _json_values(body: JoinedText) -> list[Value]:
+    values: list[Value] = []
+    for match in _STRING.finditer(body.text):
+        start, end = match.span(1)
+        text = match[1].decode("utf-8", "surrogateescape")
+        if "\\" in text:
+            text = text.encode("latin-1", "backslashreplace").decode("unicode_escape", "replace")
+            values.append((Fragment(text),))
+        else:
+            values.append((Fragment(text, body.source(start), body.source_end(end), Quoting.JSON),))
+    return values
+
+
+def read_dockerfile(data: bytes, file: str = "Dockerfile", options: ReadOptions | None = None) -> PinSet:
+    """Read all pins of a Dockerfile; never raises for what stands in it.
+
+    Args:
+        data: the file.
+        file: its path, for reports.
+        options: what is known besides the file.
+    """
+    return read_dockerfile_stages(data, file, options)[0]
+
+
+def read_dockerfile_stages(data: bytes, file: str, options: ReadOptions | None = None) -> tuple[PinSet, Stages]:
+    """As `read_dockerfile`, with the stages, for a file that builds on this one."""
+    options = options or ReadOptions()
+    stages = read_stages(split_dockerfile(data), file, options.build_args, options.inherited)
+    reading = _Reading(stages, data, file, options, [match.start() for match in re.finditer(b"\n", data)])
+    for instruction in stages.syntax.instructions:
+        if instruction.keyword == "ARG":
+            body = instruction.body.text
+            for start, end in docker_words(body, stages.syntax.escape):
+                reading.argument_names.add(body[start:end].split(b"=")[0])
+    for value in stages.environment.global_values.values():
+        if value and value[-1].variables:
+            reading.declarations.setdefault(value[-1].variables[-1], value)
+    for stage in stages.stages:
+        reading.stage(stage)
+    target = stages.find(options.target) if options.target else None
+    roles = stages.roles(target)
+    by_name = {stage.name: roles[stage.index] for stage in stages.stages}
+    pins = assemble(
+        reading.mentions,
+        reading.declarations,
+        reading.references,
+        file,
+        data,
+        stages.syntax.instructions,
+        by_name,
+        reading.others,
+    )
+    problems = list(reading.problems)
+    if stages.problem is not None:
+        problems.append(FileProblem(file, stages.problem.line, stages.problem.message))
+    summaries = tuple(_summaries(stages, reading, roles))
+    return PinSet(file, pins, summaries, tuple(problems)), stages
+
+
+def _summaries(stages: Stages, reading: _Reading, roles: Mapping[int, Role]) -> Iterator[StageSummary]:
+    for stage in stages.stages:
+        parent = stage.base_stage
+        taken = tuple(dict.fromkeys(source.name for source in stage.sources))
+        state = reading.left.get(stage.index)
+        base = (
+            text_of(stage.base) if not unknown_of(stage.base) else f"{text_of(stage.base)} ({unknown_of(stage.base)})"
+        )
+        yield StageSummary(
+            stage.name,
+            stage.line,
+            base,
+            parent.name if parent else "",
+            roles[stage.index].value,
+            taken,
+            tuple(state.installs) if state else (),
+        )

@@ -1,0 +1,150 @@
+"""One requirement as pip takes it, with the places of its parts: specifier, direct URL, repository, or path."""
+
+import posixpath
+import re
+from dataclasses import dataclass
+from enum import Enum
+from urllib.parse import unquote
+
+from packaging.utils import canonicalize_name
+
+from pins.files.values import Value, cut, text_of
+
+_NAME = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*")
+_CLAUSE = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[^\s,;()#]+"
+_SPECIFIER = re.compile(rf"\(?\s*({_CLAUSE}(?:\s*,\s*{_CLAUSE})*)\s*,?\s*\)?")
+_EXACT = re.compile(r"===?\s*([^\s,;()*]+)\Z")
+_URL = re.compile(r"(?:git|hg|svn|bzr)\+[a-z+]+:|[a-z][a-z0-9+.-]*://|git@")
+_WHEEL = re.compile(r"([A-Za-z0-9_.]+)-([^-/]+)(?:-[^-/]+)?-[^-/]+-[^-/]+-[^-/]+\.whl\Z")
+_SDIST = re.compile(r"([A-Za-z0-9_.-]+?)-v?(\d[^-/]*)\.(?:tar\.gz|zip|tar\.bz2|tgz)\Z")
+
+
+class RequirementKind(Enum):
+    """How a requirement says what it wants."""
+
+    SPECIFIER = "specifier"
+    REPOSITORY = "repository"
+    URL = "url"
+    PATH = "path"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequirement:
+    """A requirement.
+
+    Attributes:
+        kind: how it says what it wants.
+        name: normalised, "" where it does not say.
+        specifier: the part with operators, () when there is none.
+        version: the version behind a single ``==``, () when the specifier is anything else.
+        name_part: name and extras, behind which a specifier would go.
+        url: for a repository its address without the ref, else the URL or path.
+        ref: the part of a repository URL that names a revision, () when it names none.
+        whole_url: the URL as written, with its places.
+        marker: the environment marker, "" when there is none.
+    """
+
+    kind: RequirementKind
+    name: str
+    specifier: Value = ()
+    version: Value = ()
+    name_part: Value = ()
+    url: str = ""
+    ref: Value = ()
+    whole_url: Value = ()
+    marker: str = ""
+
+
+def read_requirement(value: Value) -> ReadRequirement | None:
+    """Read a requirement; None for what is none."""
+    text = text_of(value)
+    if not text.strip():
+        return None
+    if _URL.match(text):
+        return _read_url(value, 0, "")
+    match = _NAME.match(text)
+    named = match is not None and text[match.end() : match.end() + 1] == "@"
+    if match is None or (not named and _is_path(text)):
+        return ReadRequirement(RequirementKind.PATH, "", url=text) if _is_path(text) else None
+    name = canonicalize_name(match[1])
+    position = match.end()
+    if text[position : position + 1] == "@":
+        start = position + 1
+        while start < len(text) and text[start].isspace():
+            start += 1
+        if _URL.match(text, start):
+            return _read_url(value, start, name)
+        return ReadRequirement(RequirementKind.PATH, name, url=text[start:])
+    end_of_name = match.end(2) if match[2] else match.end(1)
+    name_part = cut(value, match.start(1), end_of_name)
+    rest, _, marker = text[position:].partition(";")
+    if not rest.strip() or rest.lstrip().startswith("#"):
+        return ReadRequirement(RequirementKind.SPECIFIER, name, name_part=name_part, marker=marker.strip())
+    found = _SPECIFIER.match(text, position)
+    if not found:
+        return None
+    specifier = cut(value, found.start(1), found.end(1))
+    exact = _EXACT.match(found[1])
+    version: Value = ()
+    if exact:
+        version = cut(value, found.start(1) + exact.start(1), found.start(1) + exact.end(1))
+    return ReadRequirement(RequirementKind.SPECIFIER, name, specifier, version, name_part, marker=marker.strip())
+
+
+def _is_path(text: str) -> bool:
+    return (
+        text.startswith((".", "/", "~", "file:"))
+        or text.endswith((".whl", ".tar.gz", ".zip"))
+        or ("/" in text and "@" not in text and " " not in text.split(";")[0].strip())
+    )
+
+
+def _read_url(value: Value, start: int, name: str) -> ReadRequirement:
+    text = text_of(value)
+    end = len(text)
+    marker = ""
+    if match := re.compile(r"\s+;|\s*;\s+|\s+#").search(text, start):
+        marker = text[match.end() :].strip() if ";" in match[0] else ""
+        end = match.start()
+    fragment = text.find("#", start, end)
+    url_end = fragment if fragment >= 0 else end
+    details = text[fragment + 1 : end] if fragment >= 0 else ""
+    if not name and (egg := re.search(r"egg=([A-Za-z0-9._-]+)", details)):
+        name = canonicalize_name(egg[1])
+    whole = cut(value, start, url_end)
+    url = text[start:url_end]
+    if re.match(r"(git|hg|svn|bzr)\+|git@|git://|ssh://git@", url) or url.endswith(".git"):
+        scheme_end = url.find("://")
+        host_end = url.find("/", scheme_end + 3 if scheme_end >= 0 else 0)
+        at = url.find("@", host_end) if host_end >= 0 else -1
+        ref = cut(value, start + at + 1, url_end) if at >= 0 else ()
+        address = url[:at] if at >= 0 else url
+        address = address.removeprefix("git+")
+        return ReadRequirement(
+            RequirementKind.REPOSITORY,
+            name or repository_name(address),
+            url=address,
+            ref=ref,
+            whole_url=whole,
+            marker=marker,
+        )
+    if not name:
+        name = name_in_file(unquote(posixpath.basename(url)))
+    return ReadRequirement(RequirementKind.URL, name, url=url, whole_url=whole, marker=marker)
+
+
+def name_in_file(filename: str) -> str:
+    """The distribution that a wheel's or source archive's file name says, "" when it says none."""
+    match = _WHEEL.match(filename) or _SDIST.match(filename)
+    return canonicalize_name(match[1]) if match else ""
+
+
+def version_in_file(filename: str) -> str:
+    """The version that a wheel's or source archive's file name says, "" when it says none."""
+    match = _WHEEL.match(filename) or _SDIST.match(filename)
+    return match[2] if match else ""
+
+
+def repository_name(address: str) -> str:
+    """The last part of a repository's address, such as "triton" for https://host/ROCm/triton.git."""
+    return posixpath.basename(address.split("#")[0].rstrip("/")).removesuffix(".git").split(":")[-1].lower()

@@ -1,0 +1,1 @@
+"""The shell inside RUN: which commands run, under which condition, with which words."""

@@ -1,0 +1,726 @@
+"""Which commands a piece of shell runs, with their words expanded, their directory, and what must hold for them to run.
+
+Nothing is executed. Variables, `cd`, subshells, functions and loops over literal words are followed; a branch whose
+test is decided by known values is marked taken or not. Where a variable differs between exclusive branches, commands
+behind them are given once for each of its values.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from pins.files.joined import JoinedText
+from pins.files.shell.syntax import (
+    AndOr,
+    Case,
+    For,
+    Function,
+    Group,
+    If,
+    Node,
+    Pipeline,
+    Redirection,
+    Sequence,
+    Simple,
+    While,
+    parse_shell,
+)
+from pins.files.shell.tokens import HeredocBody, Token
+from pins.files.values import Declaration, Fragment, Value, split_words, text_of, through, unknown_of
+from pins.files.words import Dialect, Lookup, expand, shell_pattern
+
+_ASSIGNMENT = re.compile(rb"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+_DEEPEST = 6
+_MOST_ALTERNATIVES = 6
+_MOST_LOOPS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What must hold for a command to run.
+
+    Attributes:
+        choice: offset in the file of the `if`, `case`, `&&` or `||` that decides: two conditions with one `choice` and
+            different `arm` exclude each other.
+        arm: which way it goes.
+        text: for a person, such as 'if [ "$USE_X" = "1" ]'.
+        holds: whether it does with the values known, None when that cannot be told.
+    """
+
+    choice: int
+    arm: int
+    text: str
+    holds: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that runs.
+
+    Attributes:
+        words: its name and arguments, each with the places it was written in.
+        start: offset of its first byte in the file.
+        end: offset behind its last byte.
+        conditions: what must hold, outermost first.
+        directory: where it runs; relative when the image's working directory is not known.
+        environment: assignments in front of it.
+        inputs: words of ``<``, and of ``<<<``.
+        outputs: words of ``>`` and ``>>``.
+        body: the heredoc that it reads, None when there is none.
+        tolerated: whether its failure is ignored (``|| true``).
+        pipeline: a number shared by the commands of one pipeline.
+        lookup: the variables it sees.
+    """
+
+    words: tuple[Value, ...]
+    start: int
+    end: int
+    conditions: tuple[Condition, ...]
+    directory: str
+    environment: tuple[tuple[str, Value], ...] = ()
+    inputs: tuple[Value, ...] = ()
+    outputs: tuple[Value, ...] = ()
+    body: JoinedText | None = None
+    tolerated: bool = False
+    pipeline: int = 0
+    lookup: Lookup = field(default=lambda _: None, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """The program's name without its directory."""
+        return posixpath.basename(text_of(self.words[0])) if self.words else ""
+
+
+@dataclass(slots=True)
+class _State:
+    """Where the shell stands."""
+
+    directory: str
+    variables: dict[str, Value]
+    alternatives: dict[str, list[tuple[Condition, Value]]]
+    previous: str = ""
+
+    def copy(self) -> "_State":
+        return _State(self.directory, dict(self.variables), dict(self.alternatives), self.previous)
+
+    def become(self, other: "_State") -> None:
+        self.directory, self.previous = other.directory, other.previous
+        self.variables, self.alternatives = other.variables, other.alternatives
+
+
+Declare = Callable[[str, int, str], Declaration]
+
+
+@dataclass(slots=True)
+class ShellReader:
+    """Follows a script.
+
+    Attributes:
+        outer: variables from outside the script.
+        declare: makes the declaration of a variable assigned in the script, from (name, offset, form).
+        commands: what was found.
+        problems: offsets in the file that could not be parsed.
+    """
+
+    outer: Lookup
+    declare: Declare
+    unset_is_false: Callable[[str], bool] = lambda _: False
+    commands: list[Command] = field(default_factory=list)
+    problems: list[int] = field(default_factory=list)
+    pipelines: int = 0
+    functions: dict[bytes, tuple[JoinedText, Node]] = field(default_factory=dict)
+
+    def read(self, joined: JoinedText, directory: str, *, docker: bool = False) -> str:
+        """Follow `joined`; gives the directory at its end. `docker`: a bare heredoc is a script, as in RUN."""
+        state = _State(directory, {}, {})
+        _Run(self, joined, 0, docker=docker).script(state)
+        return state.directory
+
+
+@dataclass(slots=True)
+class _Run:
+    """One text being followed (a RUN body, a heredoc, the argument of ``sh -c``)."""
+
+    reader: ShellReader
+    joined: JoinedText
+    depth: int
+    docker: bool = False
+    conditions: tuple[Condition, ...] = ()
+    positional: tuple[Value, ...] = ()
+    tolerated: bool = False
+    pipeline: int = 0
+
+    def script(self, state: _State, start: int = 0, end: int = -1) -> None:
+        parsed = parse_shell(self.joined.text, start, end)
+        self.reader.problems.extend(self.joined.source(min(o, len(self.joined.text) - 1)) for o in parsed.problems)
+        self.node(parsed.tree, state)
+
+    def node(self, node: Node, state: _State) -> None:
+        match node:
+            case Simple():
+                self.simple(node, state)
+            case Sequence():
+                for part in node.parts:
+                    self.node(part, state)
+            case AndOr():
+                self.and_or(node, state)
+            case Pipeline():
+                self.in_pipeline(node, state)
+            case If():
+                self.conditional(node, state)
+            case Case():
+                self.case(node, state)
+            case For():
+                self.loop(node, state)
+            case While():
+                self.node(node.condition, state)
+                self.node(node.body, state)
+            case Group():
+                self.node(node.body, state.copy() if node.subshell else state)
+            case Function():
+                self.reader.functions[node.name] = (self.joined, node.body)
+
+    # -- words ---------------------------------------------------------------------------------------------------
+
+    def lookup(self, state: _State) -> Lookup:
+        def find(name: str) -> Value | None:
+            value = state.variables.get(name)
+            if value is not None:
+                return value
+            if name.isdigit() and 0 < int(name) <= len(self.positional):
+                return self.positional[int(name) - 1]
+            if name in {"@", "*"} and self.positional:
+                return tuple(f for value in self.positional for f in (*value, Fragment(" ")))
+            return self.reader.outer(name)
+
+        return find
+
+    def expand(self, token: Token, lookup: Lookup) -> list[Value]:
+        if token.text and b"$" not in token.text:
+            return [expand(self.joined, token.start, token.end, lookup, Dialect.SHELL)]
+        return split_words(expand(self.joined, token.start, token.end, lookup, Dialect.SHELL))
+
+    def word(self, start: int, end: int, lookup: Lookup) -> Value:
+        return expand(self.joined, start, end, lookup, Dialect.SHELL)
+
+    def raw(self, start: int, end: int) -> str:
+        return " ".join(self.joined.text[start:end].decode("utf-8", "replace").split())
+
+    # -- commands ------------------------------------------------------------------------------------------------
+
+    def simple(self, node: Simple, state: _State) -> None:
+        if not node.words:
+            self.only_redirections(node.redirections, state)
+            return
+        names = [name for name in state.alternatives if self._mentions(node, name)]
+        if not names:
+            self.one(node, state)
+            return
+        name = names[0]
+        options = state.alternatives[name][:_MOST_ALTERNATIVES]
+        for condition, value in options:
+            inner = state.copy()
+            inner.variables[name] = value
+            del inner.alternatives[name]
+            self._with((condition,)).simple(node, inner)
+            if len(options) == 1:
+                state.become(inner)
+
+    def _mentions(self, node: Simple, name: str) -> bool:
+        text = self.joined.text[node.start : node.end]
+        return re.search(rb"\$\{?" + name.encode() + rb"(?![A-Za-z0-9_])", text) is not None
+
+    def _with(self, conditions: Iterable[Condition], *, tolerated: bool = False) -> "_Run":
+        return _Run(
+            self.reader,
+            self.joined,
+            self.depth,
+            self.docker,
+            (*self.conditions, *conditions),
+            self.positional,
+            self.tolerated or tolerated,
+            self.pipeline,
+        )
+
+    def one(self, node: Simple, state: _State) -> None:
+        lookup = self.lookup(state)
+        tokens = node.words
+        prefix: list[tuple[str, Value]] = []
+        index = 0
+        while index < len(tokens) and (assigned := self._assignment(tokens[index], lookup)):
+            prefix.append(assigned)
+            index += 1
+        if index == len(tokens):
+            self._store(prefix, tokens, state)
+            return
+        words = [word for token in tokens[index:] for word in self.expand(token, lookup)]
+        if not words:
+            return
+        name = text_of(words[0])
+        if name in {"export", "declare", "local", "readonly", "typeset"}:
+            exported = [a for token in tokens[index + 1 :] if (a := self._assignment(token, lookup))]
+            self._store(exported, tokens, state)
+            return
+        self._substitutions(tokens[index:], state)
+        command = self._command(node, words, prefix, state, lookup)
+        function = self.reader.functions.get(name.encode("utf-8", "replace"))
+        if function and self.depth < _DEEPEST:
+            joined, body = function
+            run = _Run(self.reader, joined, self.depth + 1, conditions=self.conditions, positional=tuple(words[1:]))
+            run.node(body, state)
+            return
+        self.reader.commands.append(command)
+        self._builtins(command, state)
+
+    def _assignment(self, token: Token, lookup: Lookup) -> tuple[str, Value] | None:
+        match = _ASSIGNMENT.match(self.joined.text, token.start, token.end)
+        if not match:
+            return None
+        name = match[1].decode()
+        if self.joined.text[match.end() : match.end() + 1] == b"(":
+            value = self._array(match.end() + 1, token.end - 1, lookup)
+        else:
+            value = self.word(match.end(), token.end, lookup)
+        if match[2]:
+            value = (*(lookup(name) or ()), *value)
+        declaration = self.reader.declare(name, self.joined.source(token.start), "shell")
+        if not value:
+            place = self.joined.source_end(match.end())
+            value = (Fragment("", place, place),)
+        return name, through(value, declaration)
+
+    def _array(self, start: int, end: int, lookup: Lookup) -> Value:
+        parts: list[Fragment] = []
+        tree = parse_shell(self.joined.text, start, end).tree
+        for part in tree.parts:
+            for token in part.words if isinstance(part, Simple) else ():
+                for value in self.expand(token, lookup):
+                    parts.extend((*value, Fragment(" ", splits=True)))
+        return tuple(parts)
+
+    def _store(self, pairs: list[tuple[str, Value]], tokens: list[Token], state: _State) -> None:
+        for name, value in pairs:
+            state.variables[name] = value
+            state.alternatives.pop(name, None)
+        self._substitutions(tokens, state)
+
+    def _substitutions(self, tokens: list[Token], state: _State) -> None:
+        """Follow ``$(...)`` inside words: what runs there runs too."""
+        if self.depth >= _DEEPEST:
+            return
+        for token in tokens:
+            position = self.joined.text.find(b"$(", token.start, token.end)
+            while 0 <= position < token.end:
+                from pins.files.shell.tokens import closing
+
+                close = closing(self.joined.text, position + 1, token.end, 0x28, 0x29)
+                if self.joined.text[position : position + 3] != b"$((":
+                    run = self._with(())
+                    run.depth += 1
+                    run.docker = False
+                    run.script(state.copy(), position + 2, close - 1)
+                position = self.joined.text.find(b"$(", close, token.end)
+
+    def _command(
+        self, node: Simple, words: list[Value], prefix: list[tuple[str, Value]], state: _State, lookup: Lookup
+    ) -> Command:
+        inputs = [
+            self.word(r.start, r.end, lookup)
+            for r in node.redirections
+            if r.start >= 0 and r.operator.lstrip(b"0") in (b"<", b"<<<")
+        ]
+        outputs = [
+            self.word(r.start, r.end, lookup)
+            for r in node.redirections
+            if r.start >= 0 and r.operator in (b">", b">>", b"1>", b"1>>", b">|", b"&>", b"&>>")
+        ]
+        body = next((self._body(r.heredoc) for r in node.redirections if r.heredoc and r.heredoc.start >= 0), None)
+        return Command(
+            tuple(words),
+            self.joined.source(node.start),
+            self.joined.source_end(node.end),
+            self.conditions,
+            state.directory,
+            tuple(prefix),
+            tuple(inputs),
+            tuple(outputs),
+            body,
+            self.tolerated,
+            self.pipeline,
+            lookup,
+        )
+
+    def _body(self, heredoc: HeredocBody) -> JoinedText:
+        body = self.joined.part(heredoc.start, heredoc.end)
+        if not heredoc.strip_tabs:
+            return body
+        spans: list[tuple[int, int]] = []
+        position = heredoc.start
+        for line in body.text.splitlines(keepends=True):
+            spans.append((position + len(line) - len(line.lstrip(b"\t")), position + len(line)))
+            position += len(line)
+        parts = [self.joined.part(*span) for span in spans]
+        starts: list[int] = []
+        length = 0
+        sources: list[int] = []
+        for part in parts:
+            starts.extend(length + start for start in part.starts)
+            sources.extend(part.sources)
+            length += len(part.text)
+        return JoinedText(b"".join(part.text for part in parts), tuple(starts) or (0,), tuple(sources) or (0,))
+
+    def only_redirections(self, redirections: list[Redirection], state: _State) -> None:
+        if not self.docker:
+            return
+        for redirection in redirections:
+            if redirection.heredoc and redirection.heredoc.start >= 0:
+                body = self._body(redirection.heredoc)
+                first = body.text.split(b"\n", 1)[0]
+                if first.startswith(b"#!") and not re.search(rb"\b(ba|da|z|k)?sh\b", first):
+                    continue
+                self.nested(body, state.copy())
+
+    def nested(self, body: JoinedText, state: _State) -> None:
+        """Follow a script that a command runs."""
+        if self.depth < _DEEPEST and body.text.strip():
+            run = _Run(self.reader, body, self.depth + 1, conditions=self.conditions)
+            run.script(state)
+
+    def _builtins(self, command: Command, state: _State) -> None:
+        words = command.words
+        name = command.name
+        if name in {"cd", "pushd"}:
+            target = next((w for w in words[1:] if not text_of(w).startswith("-") or text_of(w) == "-"), None)
+            state.previous, previous = state.directory, state.previous
+            if target is not None and text_of(target) == "-":
+                state.directory = previous
+            elif target is not None:
+                state.directory = posixpath.normpath(posixpath.join(state.directory or ".", text_of(target)))
+        elif name == "popd":
+            state.directory, state.previous = state.previous, state.directory
+        elif name in _SHELLS:
+            self._shell_argument(command, state)
+        elif name == "eval" and len(words) > 1:
+            self._text_as_script(tuple(f for word in words[1:] for f in (*word, Fragment(" "))), state)
+
+    def _shell_argument(self, command: Command, state: _State) -> None:
+        words = command.words
+        for index, word in enumerate(words[1:], start=1):
+            text = text_of(word)
+            if re.fullmatch(r"-[a-z]*c", text) and index + 1 < len(words):
+                self._text_as_script(words[index + 1], state.copy())
+                return
+            if text.startswith(("-", "+")) or (text == "pipefail"):
+                continue
+            return
+        if command.body is not None:
+            self.nested(command.body, state.copy())
+
+    def _text_as_script(self, value: Value, state: _State) -> None:
+        """Follow a script that is held in a word; its bytes keep their places as far as they have one each."""
+        text = bytearray()
+        starts: list[int] = []
+        sources: list[int] = []
+        for fragment in value:
+            raw = (fragment.text if not fragment.unknown else "$_unknown_").encode("utf-8", "surrogateescape")
+            if not raw:
+                continue
+            starts.append(len(text))
+            sources.append(fragment.start if fragment.start >= 0 else 0)
+            text += raw
+        if text:
+            self.nested(JoinedText(bytes(text), tuple(starts), tuple(sources)), state)
+
+    # -- structure -----------------------------------------------------------------------------------------------
+
+    def in_pipeline(self, node: Pipeline, state: _State) -> None:
+        self.reader.pipelines += 1
+        run = self._with(())
+        run.pipeline = self.reader.pipelines
+        for part in node.parts:
+            run.node(part, state if len(node.parts) == 1 else state.copy())
+
+    def and_or(self, node: AndOr, state: _State) -> None:
+        run = self
+        tolerated = any(
+            operator == b"||" and isinstance(part, Simple) and _is_true(self.joined.text, part)
+            for operator, part in node.parts
+        )
+        if tolerated:
+            run = self._with((), tolerated=True)
+        last: Node | None = None
+        for operator, part in node.parts:
+            if last is None:
+                run.node(part, state)
+            elif operator == b"&&":
+                test = self._test(last, state)
+                run = run._with((test,)) if test else run
+                run.node(part, state)
+            else:
+                inner = run._with((self._fails(last, state),))
+                inner.node(part, state.copy())
+                continue
+            last = part
+
+    def _test(self, node: Node, state: _State) -> Condition | None:
+        """A condition when `node` is a test."""
+        tested = node.parts[0] if isinstance(node, Pipeline) and node.negated and len(node.parts) == 1 else node
+        if not (isinstance(tested, Simple) and tested.words and tested.words[0].text in (b"[", b"[[", b"test")):
+            return None
+        holds = self.decide(node, state)
+        text = self.raw(tested.start, tested.end)
+        return Condition(self.joined.source(tested.start), 0, f"if {'! ' if tested is not node else ''}{text}", holds)
+
+    def _fails(self, node: Node, state: _State) -> Condition:
+        simple = node
+        while not isinstance(simple, Simple):
+            match simple:
+                case Pipeline():
+                    simple = simple.parts[-1]
+                case AndOr():
+                    simple = simple.parts[-1][1]
+                case Group():
+                    simple = simple.body
+                case Sequence() if simple.parts:
+                    simple = simple.parts[-1]
+                case _:
+                    return Condition(self.joined.source(0), 1, "if what is before fails", None)
+        holds = self.decide(node, state)
+        text = self.raw(simple.start, simple.end)
+        text = text if len(text) <= 60 else text[:57] + "..."
+        return Condition(self.joined.source(simple.start), 1, f"if {text} fails", None if holds is None else not holds)
+
+    def conditional(self, node: If, state: _State) -> None:
+        choice = self._place(node.arms[0][0])
+        before = state.copy()
+        ends: list[tuple[Condition, _State]] = []
+        decided = False
+        conditions: list[str] = []
+        undecided = False
+        for arm, (condition, body) in enumerate(node.arms):
+            self.node(condition, state)
+            holds = self.decide(condition, state)
+            text = self._text(condition)
+            conditions.append(text)
+            effective = False if decided else (None if undecided and holds is not False else holds)
+            undecided = undecided or holds is None
+            decided = decided or (holds is True)
+            branch = Condition(choice, arm, f"{'if' if arm == 0 else 'else if'} {text}", effective)
+            inner = state.copy()
+            self._with((branch,)).node(body, inner)
+            ends.append((branch, inner))
+        rest = Condition(
+            choice,
+            len(node.arms),
+            f"unless {' or '.join(conditions)}",
+            False if decided else (None if undecided else True),
+        )
+        inner = state.copy()
+        if node.otherwise is not None:
+            self._with((rest,)).node(node.otherwise, inner)
+        ends.append((rest, inner))
+        self._merge(state, before, ends)
+
+    def case(self, node: Case, state: _State) -> None:
+        lookup = self.lookup(state)
+        subject = self.word(node.subject.start, node.subject.end, lookup)
+        known = "" if (unknown_of(subject) and not self._unset(subject)) else None
+        choice = self.joined.source(node.subject.start)
+        raw = self.raw(node.subject.start, node.subject.end)
+        before = state.copy()
+        ends: list[tuple[Condition, _State]] = []
+        matched = False
+        for arm, (patterns, body) in enumerate(node.arms):
+            texts = [self.joined.text[p.start : p.end].decode("utf-8", "replace").strip("\"'") for p in patterns]
+            holds: bool | None = None
+            if known is None:
+                text = "" if unknown_of(subject) else text_of(subject)
+                holds = not matched and any(re.fullmatch(shell_pattern(p), text, re.DOTALL) for p in texts)
+                matched = matched or holds
+            branch = Condition(choice, arm, f"if {raw} is {' or '.join(texts)}", holds)
+            inner = state.copy()
+            self._with((branch,)).node(body, inner)
+            ends.append((branch, inner))
+        ends.append(
+            (
+                Condition(
+                    choice, len(node.arms), f"if {raw} is none of these", None if known is not None else not matched
+                ),
+                state.copy(),
+            )
+        )
+        self._merge(state, before, ends)
+
+    def _merge(self, state: _State, before: _State, ends: list[tuple[Condition, _State]]) -> None:
+        """What holds behind a choice: the state of the arm that is taken, or every arm's value where that is open."""
+        taken = next((inner for condition, inner in ends if condition.holds is True), None)
+        if taken is not None:
+            state.become(taken)
+            return
+        possible = [(condition, inner) for condition, inner in ends if condition.holds is not False]
+        if len(possible) == 1:
+            state.become(possible[0][1])
+            return
+        names = {name for _, inner in possible for name in inner.variables}
+        for name in names:
+            values = [(condition, inner.variables.get(name)) for condition, inner in possible]
+            distinct = {value for _, value in values}
+            if len(distinct) == 1:
+                continue
+            known = [(condition, value) for condition, value in values if value is not None]
+            outer = self.reader.outer(name)
+            known += [(c, outer) for c, value in values if value is None and outer is not None]
+            if known:
+                state.alternatives[name] = known
+                state.variables[name] = known[0][1]
+        state.directory = before.directory
+
+    def loop(self, node: For, state: _State) -> None:
+        lookup = self.lookup(state)
+        values = [v for token in node.words or () for v in self.expand(token, lookup)]
+        name = node.name.decode("utf-8", "replace")
+        mentioned = name and any(not unknown_of(v) for v in values) and len(values) <= _MOST_LOOPS
+        if not mentioned or not self._uses(node.body, name):
+            state.variables.pop(name, None)
+            if name:
+                state.variables[name] = (Fragment("${" + name + "}", unknown=f"{name} is a loop variable"),)
+            self.node(node.body, state)
+            return
+        for value in values:
+            declaration = self.reader.declare(name, value[0].start if value else 0, "loop")
+            state.variables[name] = through(value, declaration)
+            self.node(node.body, state)
+
+    def _uses(self, node: Node, name: str) -> bool:
+        del node
+        return name.encode() in self.joined.text
+
+    def _place(self, node: Node) -> int:
+        match node:
+            case Simple():
+                return self.joined.source(node.start)
+            case Sequence() | Pipeline() if node.parts:
+                return self._place(node.parts[0])
+            case AndOr():
+                return self._place(node.parts[0][1])
+            case Group() | Function() | For():
+                return self._place(node.body)
+            case _:
+                return self.joined.source(0)
+
+    def _text(self, node: Node) -> str:
+        spans = list(_spans(node))
+        if not spans:
+            return "..."
+        return self.raw(min(s for s, _ in spans), max(e for _, e in spans))
+
+    # -- tests ---------------------------------------------------------------------------------------------------
+
+    def decide(self, node: Node, state: _State) -> bool | None:
+        """Whether a condition holds, None when its values are not known."""
+        match node:
+            case Sequence() if len(node.parts) == 1:
+                return self.decide(node.parts[0], state)
+            case Pipeline() if len(node.parts) == 1:
+                inner = self.decide(node.parts[0], state)
+                return None if inner is None else inner is not node.negated
+            case AndOr():
+                return self._decide_and_or(node, state)
+            case Simple() if node.words:
+                return self._decide_simple(node, state)
+            case _:
+                return None
+
+    def _decide_and_or(self, node: AndOr, state: _State) -> bool | None:
+        result = self.decide(node.parts[0][1], state)
+        for operator, part in node.parts[1:]:
+            other = self.decide(part, state)
+            if operator == b"&&":
+                result = False if result is False or other is False else (True if result and other else None)
+            else:
+                result = True if result or other else (False if result is False and other is False else None)
+        return result
+
+    def _decide_simple(self, node: Simple, state: _State) -> bool | None:
+        name = node.words[0].text
+        if name in (b"true", b":"):
+            return True
+        if name == b"false":
+            return False
+        if name not in (b"[", b"[[", b"test"):
+            return None
+        lookup = self.lookup(state)
+        tokens = node.words[1:]
+        if tokens and tokens[-1].text in (b"]", b"]]"):
+            tokens = tokens[:-1]
+        operands: list[str | None] = []
+        for token in tokens:
+            value = self.word(token.start, token.end, lookup)
+            if unknown_of(value):
+                operands.append("" if self._unset(value) else None)
+            else:
+                operands.append(text_of(value))
+        return _decide_test(operands, double=name == b"[[")
+
+    def _unset(self, value: Value) -> bool:
+        """Whether all that is unknown of a value is an ARG without a default: empty, unless it is given."""
+        return all(self.reader.unset_is_false(f.text.strip("${}")) for f in value if f.unknown) and all(
+            f.unknown or not f.text for f in value
+        )
+
+
+def _decide_test(operands: list[str | None], *, double: bool) -> bool | None:
+    if operands and operands[0] == "!":
+        inner = _decide_test(operands[1:], double=double)
+        return None if inner is None else not inner
+    if any(operand in ("&&", "||", "-a", "-o", "(") for operand in operands):
+        return None
+    match operands:
+        case [None] | [_, None]:
+            return None
+        case [text]:
+            return text != ""
+        case ["-n", text]:
+            return text != ""
+        case ["-z", text]:
+            return text == ""
+        case [str(left), "=" | "==" | "!=" as operator, str(right)]:
+            equal = re.fullmatch(shell_pattern(right), left, re.DOTALL) is not None if double else left == right
+            return equal if operator != "!=" else not equal
+        case [str(left), "-eq" | "-ne" | "-gt" | "-lt" | "-ge" | "-le" as operator, str(right)]:
+            if not (re.fullmatch(r"-?\d+", left) and re.fullmatch(r"-?\d+", right)):
+                return None
+            a, b = int(left), int(right)
+            return {"-eq": a == b, "-ne": a != b, "-gt": a > b, "-lt": a < b, "-ge": a >= b, "-le": a <= b}[operator]
+        case _:
+            return None
+
+
+def _is_true(text: bytes, node: Simple) -> bool:
+    return bool(node.words) and text[node.words[0].start : node.words[0].end] in (b"true", b":", b"echo", b"exit 0")
+
+
+def _spans(node: Node) -> Iterable[tuple[int, int]]:
+    match node:
+        case Simple():
+            yield node.start, node.end
+        case Sequence() | Pipeline():
+            for part in node.parts:
+                yield from _spans(part)
+        case AndOr():
+            for _, part in node.parts:
+                yield from _spans(part)
+        case Group() | Function() | For():
+            yield from _spans(node.body)
+        case While():
+            yield from _spans(node.condition)
+            yield from _spans(node.body)
+        case If():
+            for condition, body in node.arms:
+                yield from _spans(condition)
+                yield from _spans(body)
+        case Case():
+            for _, body in node.arms:
+                yield from _spans(body)

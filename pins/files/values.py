@@ -1,0 +1,174 @@
+"""Strings that remember where they were written.
+
+`pip install foo==${FOO_VERSION}` runs with one string, yet its parts stand in different places: the name here, the
+version on an ARG line far above, perhaps in another stage. A `Value` is that string in fragments; each fragment knows
+the bytes of the file that it was read from, how they are quoted there, and the variables that it came through.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pins.model import Quoting
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """Where a variable got a value.
+
+    Attributes:
+        name: such as "TRITON_BRANCH".
+        form: "ARG", "ENV", "shell" for an assignment inside RUN, "loop" for a loop variable; "unset" for a variable
+            whose absence made a default (``${X:-y}``) take effect.
+        stage: name of the stage, "" for a global ARG.
+        file: the file that holds it.
+        line: counted from 1.
+        start: offset of the instruction, which tells two declarations apart.
+        comment: what stands beside or above it.
+    """
+
+    name: str
+    form: str
+    stage: str
+    file: str
+    line: int
+    start: int
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A part of a string that was written, or not, in one place.
+
+    Attributes:
+        text: the part; for an unknown one, a placeholder such as "${X}".
+        start: offset in the file where it is written, -1 when it is written nowhere.
+        end: offset behind it; what is between may be longer than `text` where it holds an escape.
+        quoting: how it is quoted there.
+        variables: declarations that it came through, the one that holds the literal first.
+        unknown: why the text is not known, "" when it is.
+        origin: for a text computed from others (``${X%%.*}``), what it was computed from.
+        splits: whether the shell splits it at blanks (an expansion outside quotes).
+    """
+
+    text: str
+    start: int = -1
+    end: int = -1
+    quoting: Quoting = Quoting.PLAIN
+    variables: tuple[Declaration, ...] = ()
+    unknown: str = ""
+    origin: "tuple[Fragment, ...]" = ()
+    splits: bool = False
+
+    @property
+    def written(self) -> bool:
+        """Whether the text stands in the file."""
+        return self.start >= 0
+
+
+Value = tuple[Fragment, ...]
+
+
+def text_of(value: Value) -> str:
+    """The string, with a placeholder for each part that is not known."""
+    return "".join([fragment.text for fragment in value])
+
+
+def unknown_of(value: Value) -> str:
+    """Why the string is not known, "" when it is."""
+    for fragment in value:
+        if fragment.unknown:
+            return fragment.unknown
+    return ""
+
+
+def cut(value: Value, start: int, end: int) -> Value:
+    """The part of a string from `start` to `end`, in characters."""
+    parts: list[Fragment] = []
+    position = 0
+    for fragment in value:
+        length = len(fragment.text)
+        low, high = max(start - position, 0), min(end - position, length)
+        if low < high or (length == 0 and start <= position <= end and fragment.unknown):
+            parts.append(fragment if (low, high) == (0, length) else _cut_fragment(fragment, low, high))
+        position += length
+        if position >= end:
+            break
+    return tuple(parts)
+
+
+def _cut_fragment(fragment: Fragment, low: int, high: int) -> Fragment:
+    if fragment.unknown or fragment.origin:
+        return replace(fragment, text=fragment.text[low:high])
+    if fragment.start < 0:
+        return replace(fragment, text=fragment.text[low:high])
+    before = len(fragment.text[:low].encode("utf-8", "surrogateescape"))
+    inside = len(fragment.text[low:high].encode("utf-8", "surrogateescape"))
+    if fragment.end - fragment.start != len(fragment.text.encode("utf-8", "surrogateescape")):
+        return replace(fragment, text=fragment.text[low:high], start=-1, end=-1, origin=(fragment,))
+    return replace(
+        fragment,
+        text=fragment.text[low:high],
+        start=fragment.start + before,
+        end=fragment.start + before + inside,
+    )
+
+
+def through(value: Value, declaration: Declaration) -> Value:
+    """The string after it was stored in a variable."""
+    return tuple([replace(f, variables=(*f.variables, declaration), splits=False) for f in value])
+
+
+def computed(text: str, value: Value) -> Value:
+    """A string computed from another: the very same fragments where nothing changed."""
+    if text == text_of(value):
+        return value
+    variables = tuple(dict.fromkeys(d for fragment in value for d in fragment.variables))
+    return (Fragment(text, variables=variables, origin=value),)
+
+
+def place_of(value: Value) -> tuple[int, int, Quoting] | None:
+    """The one span of the file that holds the whole string, with its quoting; None when there is none.
+
+    Neighbouring fragments make one span when they touch in the file, are quoted alike and came the same way.
+    """
+    if not value:
+        return None
+    first = value[0]
+    end = first.end
+    for fragment in value[1:]:
+        if fragment.start != end or fragment.quoting is not first.quoting or fragment.variables != first.variables:
+            return None
+        end = fragment.end
+    if any(f.start < 0 or f.origin or f.unknown for f in value):
+        return None
+    return first.start, end, first.quoting
+
+
+def split_words(value: Value) -> list[Value]:
+    """Split at blanks in parts that the shell splits; an empty result vanishes, as in the shell."""
+    if not any(fragment.splits for fragment in value):
+        return [value]
+    words: list[list[Fragment]] = [[]]
+    for fragment in value:
+        if not fragment.splits or fragment.unknown:
+            words[-1].append(fragment)
+            continue
+        position = 0
+        text = fragment.text
+        if not text and fragment.written:
+            words[-1].append(fragment)
+        for index, piece in enumerate(text.split()):
+            found = text.index(piece, position)
+            if index or found > 0:
+                words.append([])
+            words[-1].append(_cut_fragment(fragment, found, found + len(piece)) if piece != text else fragment)
+            position = found + len(piece)
+        if text and text[-1].isspace():
+            words.append([])
+    # An empty variable vanishes in the shell; one that is written somewhere stays here, for it may be a pin.
+    return [tuple(word) for word in words if word]
+
+
+def literal(text: str, value: Sequence[Fragment]) -> bool:
+    """Whether a string is exactly `text` and known."""
+    return not unknown_of(tuple(value)) and text_of(tuple(value)) == text

@@ -1,0 +1,421 @@
+"""Quotes, escapes and ``${...}``: from written words to values, in the dialects of Dockerfiles and of the shell.
+
+Dockerfile rules are those of BuildKit's word expansion (operators ``:- - :+ + :? ? # ## % %% / //``); the shell's are
+POSIX with bash's substitutions. What only a running shell knows (``$(...)``, ``$1``) becomes an unknown fragment.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from pins.files.joined import JoinedText
+from pins.files.values import Declaration, Fragment, Value, computed, text_of, through, unknown_of
+from pins.model import Quoting
+
+Lookup = Callable[[str], Value | None]
+
+
+class Dialect(Enum):
+    """Whose rules apply."""
+
+    DOCKERFILE = "dockerfile"
+    SHELL = "shell"
+    HEREDOC = "heredoc"
+
+
+_QUOTINGS = {
+    Dialect.DOCKERFILE: (Quoting.DOCKER_BARE, Quoting.DOCKER_DOUBLE, Quoting.DOCKER_SINGLE),
+    Dialect.SHELL: (Quoting.SHELL_BARE, Quoting.SHELL_DOUBLE, Quoting.SHELL_SINGLE),
+    Dialect.HEREDOC: (Quoting.SHELL_HEREDOC, Quoting.SHELL_HEREDOC, Quoting.SHELL_HEREDOC),
+}
+_NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?\-$!0]")
+_SPECIAL = {dialect: re.compile(rb"['\"$`\\]" if dialect is Dialect.SHELL else rb"['\"$\\`]") for dialect in Dialect}
+
+
+@dataclass(slots=True)
+class _Expansion:
+    """One word being expanded; `position` moves over the joined text."""
+
+    joined: JoinedText
+    position: int
+    end: int
+    lookup: Lookup
+    dialect: Dialect
+    escape: int
+    unset_is_empty: bool
+
+    def run(self, closing: bytes = b"", *, quoted: bool = False, raw: bool = False) -> list[Fragment]:
+        """Expand until one of `closing` outside quotes, or the end; the closing byte is not consumed."""
+        text = self.joined.text
+        bare, double, single = _QUOTINGS[self.dialect]
+        quoting = double if quoted else bare
+        fragments: list[Fragment] = []
+        begin = self.position
+        heredoc = self.dialect is Dialect.HEREDOC
+
+        def flush(until: int) -> None:
+            if until > begin:
+                fragments.extend(self._literal(begin, until, quoting))
+
+        while self.position < self.end:
+            byte = text[self.position]
+            if byte in closing:
+                break
+            if byte == 0x27 and not quoted and not heredoc:
+                flush(self.position)
+                close = text.find(b"'", self.position + 1, self.end)
+                close = self.end if close < 0 else close
+                fragments.extend(self._literal(self.position + 1, close, single))
+                self.position = begin = min(close + 1, self.end)
+            elif byte == 0x22 and not quoted and not heredoc:
+                flush(self.position)
+                self.position += 1
+                inside = self.run(b'"', quoted=True)
+                fragments.extend(inside or [self._empty(double)])
+                self.position = begin = min(self.position + 1, self.end)
+            elif byte == self.escape and self.position + 1 < self.end:
+                following = text[self.position + 1]
+                if (quoted or heredoc) and following not in (b'"$`\\' if not heredoc else b"$`\\") + bytes(
+                    [self.escape]
+                ):
+                    self.position += 2
+                    continue
+                flush(self.position)
+                width = 2 if raw is False or following in b"}/" else 0
+                if width == 0:  # patterns keep their escapes
+                    fragments.extend(self._literal(self.position, self.position + 2, quoting))
+                    width = 2
+                else:
+                    fragments.append(self._escaped(quoting))
+                self.position += width
+                begin = self.position
+            elif byte == 0x24:
+                flush(self.position)
+                fragments.extend(self._dollar(quoted=quoted or heredoc))
+                begin = self.position
+            elif byte == 0x60 and self.dialect is not Dialect.DOCKERFILE:
+                flush(self.position)
+                close = text.find(b"`", self.position + 1, self.end)
+                stop = self.end if close < 0 else close + 1
+                fragments.append(self._unknown(self.position, stop, "computed by the shell"))
+                self.position = begin = stop
+            else:
+                self.position += 1
+        flush(self.position)
+        return fragments
+
+    def _decode(self, start: int, end: int) -> str:
+        return self.joined.text[start:end].decode("utf-8", "surrogateescape")
+
+    def _literal(self, start: int, end: int, quoting: Quoting) -> list[Fragment]:
+        joined = self.joined
+        if start >= end:
+            return [self._empty_at(start, quoting)]
+        return [
+            Fragment(self._decode(low, high), joined.source(low), joined.source_end(high), quoting)
+            for low, high in joined.runs(start, end)
+        ]
+
+    def _empty(self, quoting: Quoting) -> Fragment:
+        return self._empty_at(self.position, quoting)
+
+    def _empty_at(self, position: int, quoting: Quoting) -> Fragment:
+        place = self.joined.source_end(position) if position else self.joined.source(0)
+        return Fragment("", place, place, quoting)
+
+    def _escaped(self, quoting: Quoting) -> Fragment:
+        length = 1
+        while self.position + 1 + length < self.end and self.joined.text[self.position + 1 + length] & 0xC0 == 0x80:
+            length += 1
+        start = self.joined.source(self.position)
+        stop = self.joined.source_end(self.position + 1 + length)
+        return Fragment(self._decode(self.position + 1, self.position + 1 + length), start, stop, quoting)
+
+    def _unknown(self, start: int, end: int, reason: str) -> Fragment:
+        return Fragment(self._decode(start, end), unknown=f"{self._decode(start, end)[:60]} is {reason}")
+
+    def _dollar(self, *, quoted: bool) -> list[Fragment]:
+        """A ``$`` at `position`: a variable, a substitution, or just a dollar."""
+        text = self.joined.text
+        start = self.position
+        following = text[start + 1 : start + 2]
+        if following == b"{":
+            return self._mark_split(self._braces(start), quoted=quoted)
+        if self.dialect is not Dialect.DOCKERFILE:
+            if following == b"(":
+                self.position = _closing_parenthesis(text, start + 1, self.end)
+                return [self._unknown(start, self.position, "computed by the shell")]
+            if following in (b"'", b'"') and not quoted:
+                if following == b'"':
+                    self.position += 1
+                    return []
+                close = _closing_ansi_quote(text, start + 2, self.end)
+                self.position = min(close + 1, self.end)
+                raw = self._decode(start + 2, close)
+                decoded = raw.encode("latin-1", "backslashreplace").decode("unicode_escape", "replace")
+                place = self.joined.source(start + 2)
+                if decoded == raw:
+                    return self._literal(start + 2, close, Quoting.SHELL_ANSI)
+                return [Fragment(decoded, place, self.joined.source_end(close), Quoting.SHELL_ANSI)]
+        match = _NAME.match(text, start + 1, self.end)
+        if not match:
+            self.position = start + 1
+            return self._literal(start, start + 1, _QUOTINGS[self.dialect][0])
+        self.position = match.end()
+        return self._mark_split(self._variable(match[0].decode(), start), quoted=quoted)
+
+    def _mark_split(self, value: Value, *, quoted: bool) -> list[Fragment]:
+        if quoted or self.dialect is not Dialect.SHELL:
+            return list(value)
+        return [
+            Fragment(f.text, f.start, f.end, f.quoting, f.variables, f.unknown, f.origin, splits=True) for f in value
+        ]
+
+    def _variable(self, name: str, start: int) -> Value:
+        value = self.lookup(name)
+        if value is not None:
+            return value
+        if self.unset_is_empty:
+            return ()
+        if not (name[0].isalpha() or name[0] == "_"):
+            return (self._unknown(start, self.position, "known only to the running shell"),)
+        return (
+            Fragment(
+                self._decode(start, self.position), unknown=f"{name} is not set in this file: base image or empty"
+            ),
+        )
+
+    def _braces(self, start: int) -> Value:
+        """``${...}`` at `start`."""
+        text = self.joined.text
+        match = _NAME.match(text, start + 2, self.end)
+        if not match or (match[0] in (b"#", b"!") and text[match.end() : match.end() + 1] != b"}"):
+            self.position = _closing_brace(text, start + 1, self.end)
+            return (self._unknown(start, self.position, "computed by the shell"),)
+        name = match[0].decode()
+        self.position = match.end()
+        operator = text[self.position : self.position + 1]
+        if operator == b"}":
+            self.position += 1
+            return self._variable(name, start)
+        colon = operator == b":"
+        if colon:
+            self.position += 1
+            operator = text[self.position : self.position + 1]
+        if operator in (b"-", b"+", b"?", b"=") and operator:
+            self.position += 1
+            word = self._word_until_brace()
+            value = self.lookup(name)
+            return self._choose(operator, colon, value, word, start, name)
+        if operator in (b"#", b"%") and operator and not colon:
+            return self._trimmed(name, operator, start)
+        if operator == b"/" and not colon:
+            return self._replaced(name, start)
+        self.position = _closing_brace(text, start + 1, self.end)
+        if self.dialect is Dialect.DOCKERFILE:
+            return (self._unknown(start, self.position, "not a substitution that the builder knows"),)
+        return self._bash_only(name, text[match.end() : self.position - 1].decode("utf-8", "replace"), start)
+
+    def _word_until_brace(self) -> Value:
+        word = tuple(self.run(b"}"))
+        self.position = min(self.position + 1, self.end)
+        return word
+
+    def _choose(self, operator: bytes, colon: bool, value: Value | None, word: Value, start: int, name: str) -> Value:
+        absent = value is None or (colon and not unknown_of(value) and text_of(value) == "")
+        if operator == b"+":
+            return () if absent else word
+        if not absent and value is not None:
+            return value
+        if operator == b"?":
+            return (self._unknown(start, self.position, f"an error when {name} is not given"),)
+        return through(word, Declaration(name, "unset", "", "", 0, -1))
+
+    def _trimmed(self, name: str, operator: bytes, start: int) -> Value:
+        self.position += 1
+        greedy = self.joined.text[self.position : self.position + 1] == operator
+        self.position += greedy
+        pattern = text_of(tuple(self.run(b"}", raw=True)))
+        self.position = min(self.position + 1, self.end)
+        value = self._variable(name, start)
+        if unknown_of(value):
+            return (self._unknown(start, self.position, unknown_of(value)),)
+        whole = text_of(value)
+        if operator == b"#":
+            cuts = range(len(whole), -1, -1) if greedy else range(len(whole) + 1)
+            pieces = ((whole[:index], whole[index:]) for index in cuts)
+        else:
+            cuts = range(len(whole) + 1) if greedy else range(len(whole), -1, -1)
+            pieces = ((whole[index:], whole[:index]) for index in cuts)
+        matcher = re.compile(shell_pattern(pattern), re.DOTALL)
+        for removed, kept in pieces:
+            if matcher.fullmatch(removed):
+                return computed(kept, value)
+        return value
+
+    def _replaced(self, name: str, start: int) -> Value:
+        self.position += 1
+        everywhere = self.joined.text[self.position : self.position + 1] == b"/"
+        self.position += everywhere
+        pattern = text_of(tuple(self.run(b"/}", raw=True)))
+        replacement: Value = ()
+        if self.joined.text[self.position : self.position + 1] == b"/":
+            self.position += 1
+            replacement = tuple(self.run(b"}"))
+        self.position = min(self.position + 1, self.end)
+        value = self._variable(name, start)
+        if reason := unknown_of(value) or unknown_of(replacement):
+            return (self._unknown(start, self.position, reason),)
+        anchored = {"#": "\\A", "%": "\\Z"}.get(pattern[:1], "") if self.dialect is not Dialect.DOCKERFILE else ""
+        expression = shell_pattern(pattern[1:] if anchored else pattern)
+        expression = expression + anchored if anchored == "\\Z" else anchored + expression
+        if not pattern:
+            return value
+        result = re.sub(
+            expression, lambda _: text_of(replacement), text_of(value), count=0 if everywhere else 1, flags=re.DOTALL
+        )
+        return computed(result, value)
+
+    def _bash_only(self, name: str, operation: str, start: int) -> Value:
+        value = self._variable(name, start)
+        if unknown_of(value):
+            return (self._unknown(start, self.position, unknown_of(value)),)
+        text = text_of(value)
+        if operation in (",,", "^^"):
+            return computed(text.lower() if operation == ",," else text.upper(), value)
+        if match := re.fullmatch(r":\s*(\d+)(?::\s*(\d+))?", operation):
+            first = int(match[1])
+            return computed(text[first : first + int(match[2])] if match[2] else text[first:], value)
+        return (self._unknown(start, self.position, "computed by the shell"),)
+
+
+def shell_pattern(pattern: str) -> str:
+    """A shell pattern (``*``, ``?``, ``[...]``, backslash) as a regular expression."""
+    result: list[str] = []
+    index = 0
+    while index < len(pattern):
+        character = pattern[index]
+        index += 1
+        if character == "*":
+            result.append(".*")
+        elif character == "?":
+            result.append(".")
+        elif character == "\\" and index < len(pattern):
+            result.append(re.escape(pattern[index]))
+            index += 1
+        elif character == "[" and (close := pattern.find("]", index + 1)) > 0:
+            inside = pattern[index:close].replace("\\", "\\\\").replace("[", "\\[")
+            result.append("[" + ("^" + inside[1:] if inside.startswith("!") else inside) + "]")
+            index = close + 1
+        else:
+            result.append(re.escape(character))
+    return "".join(result)
+
+
+def _closing_parenthesis(text: bytes, start: int, end: int) -> int:
+    """Offset behind the parenthesis that closes the one at `start`."""
+    depth = 0
+    quote = 0
+    position = start
+    while position < end:
+        byte = text[position]
+        if byte == 0x5C and quote != 0x27:
+            position += 1
+        elif quote:
+            if byte == quote:
+                quote = 0
+        elif byte in b"\"'":
+            quote = byte
+        elif byte == 0x28:
+            depth += 1
+        elif byte == 0x29:
+            depth -= 1
+            if depth == 0:
+                return position + 1
+        position += 1
+    return end
+
+
+def _closing_brace(text: bytes, start: int, end: int) -> int:
+    depth = 0
+    position = start
+    while position < end:
+        byte = text[position]
+        if byte == 0x5C:
+            position += 1
+        elif byte == 0x7B:
+            depth += 1
+        elif byte == 0x7D:
+            depth -= 1
+            if depth == 0:
+                return position + 1
+        position += 1
+    return end
+
+
+def _closing_ansi_quote(text: bytes, start: int, end: int) -> int:
+    position = start
+    while position < end and text[position] != 0x27:
+        position += 2 if text[position] == 0x5C else 1
+    return min(position, end)
+
+
+def expand(
+    joined: JoinedText,
+    start: int,
+    end: int,
+    lookup: Lookup,
+    dialect: Dialect = Dialect.DOCKERFILE,
+    *,
+    escape: str = "\\",
+    unset_is_empty: bool = False,
+) -> Value:
+    """Expand the word at [start, end) of `joined`.
+
+    Args:
+        joined: text that holds the word, quotes included.
+        start: first byte.
+        end: behind the last byte.
+        lookup: gives a variable's value, None when it is not set.
+        dialect: whose rules apply.
+        escape: the escape character.
+        unset_is_empty: whether a variable that is not set is empty (FROM lines), rather than unknown.
+    """
+    special = _SPECIAL[dialect].search(joined.text, start, end) or (escape != "\\" and escape.encode() in joined.text)
+    expansion = _Expansion(joined, start, end, lookup, dialect, ord(escape), unset_is_empty)
+    if not special:
+        return tuple(expansion._literal(start, end, _QUOTINGS[dialect][0]))
+    return tuple(expansion.run())
+
+
+def docker_words(text: bytes, escape: str = "\\") -> list[tuple[int, int]]:
+    """Where the words of an instruction's body lie: split at blanks outside quotes, quotes kept."""
+    words: list[tuple[int, int]] = []
+    start: int | None = None
+    quote = 0
+    position = 0
+    length = len(text)
+    escape_byte = ord(escape)
+    while position < length:
+        byte = text[position]
+        if quote:
+            if byte == escape_byte and quote == 0x22:
+                position += 1
+            elif byte == quote:
+                quote = 0
+        elif byte in b" \t\r\n\v\f":
+            if start is not None:
+                words.append((start, position))
+                start = None
+        else:
+            if start is None:
+                start = position
+            if byte in b"\"'":
+                quote = byte
+            elif byte == escape_byte:
+                position += 1
+        position += 1
+    if start is not None:
+        words.append((start, length))
+    return words
