@@ -149,10 +149,11 @@ def _nvidia() -> Finding:
 
 
 def _disk() -> Finding:
-    from bisector.runs import cache_directory, state_directory
+    from bisector.runs import state_directory
+    from pins.sources.page_cache import cache_directory
 
     parts, enough = [], True
-    for what, directory in (("runs", state_directory()), ("cache", cache_directory())):
+    for what, directory in (("runs", state_directory()), ("cache", cache_directory(os.environ))):
         there = next(path for path in (directory, *directory.parents) if path.exists())
         free = shutil.disk_usage(there).free
         enough = enough and free >= LITTLE_DISK and os.access(there, os.W_OK)
