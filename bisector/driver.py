@@ -3,16 +3,16 @@
 import statistics
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+from bisector.bracket import Bracket, Ending, judge_build, judge_for
 from bisector.certificate import Standing
 from bisector.events import Note, ProbeCancelled, Reporter, SearchMoved, SmokeEnded
 from bisector.judgement import Judge
 from bisector.model import Candidate, Outcome
 from bisector.prober import Finished, Prober
-from bisector.record import Shown, Tried, build_signature
+from bisector.record import Shown, Tried
 from bisector.report.model import Verdict
-from bisector.request import BuildFailureIs, RunRequest
+from bisector.request import RunRequest
 from bisector.search import ChainSearch, Conclusion, Costs, Observation, Probe, Replication, SearchSettings, Wait
 from bisector.space import Chain
 from pins.errors import EnvironmentFailureError
@@ -23,54 +23,9 @@ LONG_RUN = 600.0
 """Seconds from which one run is long: two confirming runs then do where nothing contradicted (`--repeat auto`)."""
 
 
-@dataclass(frozen=True)
-class Ending:
-    """What the search came to.
-
-    Attributes:
-        verdict: how the run ended.
-        lower, upper: indices on the chain around the step, or the range, that was found; None without one.
-        confidence: probability of the named step. confidence_if_flaky: the same if the script is flaky at all.
-        fail_if_good, fail_if_bad: the estimated rates.
-        reason: why, where the verdict is not a culprit.
-    """
-
-    verdict: Verdict
-    lower: int | None = None
-    upper: int | None = None
-    confidence: float | None = None
-    confidence_if_flaky: float | None = None
-    fail_if_good: float | None = None
-    fail_if_bad: float | None = None
-    reason: str = ""
-
-
 def step_name(chain: Chain, upper: int) -> str:
     """A step in words: "pybind11 3.0.4 -> 3.1.0"."""
     return ", ".join(f"{move.pin} {move.old} -> {move.new}" for move in chain.moves(upper))
-
-
-def judge_for(request: RunRequest, bad_end: Tried | None) -> Judge:
-    """The judge that knows the failures seen at the bad end."""
-    judge = Judge(expect=request.expect, any_failure=request.any_failure, timeout_is=request.timeout_is)
-    if bad_end is None:
-        return judge
-    signatures = [shown.observation.signature for shown in bad_end.shown if shown.observation.kind == "fail"]
-    if request.build_failure_is is BuildFailureIs.FAIL:
-        signatures.append(build_signature(bad_end))
-    return replace(
-        judge,
-        sought=tuple(dict.fromkeys(signature for signature in signatures if signature is not None)),
-        bad_end_timed_out=any(shown.observation.kind == "timeout" for shown in bad_end.shown),
-    )
-
-
-def judge_build(judge: Judge, tried: Tried, build_failure_is: BuildFailureIs) -> Outcome:
-    """What a failed build means."""
-    signature = build_signature(tried)
-    if build_failure_is is not BuildFailureIs.FAIL or signature is None or tried.build_ended is None:
-        return Outcome.UNBUILDABLE
-    return judge.failure(signature, tried.build_ended)
 
 
 class Driver:
@@ -110,7 +65,7 @@ class Driver:
             EnvironmentFailureError: our side failed; the run can be resumed.
         """
         while True:
-            ending = self._ends_cannot_tell() or self._out_of_budget()
+            ending = self._bracket().cannot_tell() or self._out_of_budget()
             if ending is not None:
                 return ending
             decision = self.search.next(self._in_flight(), self._costs())
@@ -126,6 +81,10 @@ class Driver:
             for finished in self._prober.wait(self._seconds_left()):
                 self._take(finished)
             self._cancel_useless()
+
+    def _bracket(self) -> Bracket:
+        good, bad = (self._prober.known(self._chain.candidates[index]) for index in (0, -1))
+        return Bracket(self._request, self.judge, good, bad)
 
     def _in_flight(self) -> list[int]:
         return [self._index[candidate] for candidate in self._prober.in_flight if candidate in self._index]
@@ -275,42 +234,6 @@ class Driver:
             " `bisector resume` with a larger --budget goes on",
         )
 
-    def _ends_cannot_tell(self) -> Ending | None:
-        """The ending where an end says nothing: it cannot be built, skips, or fails in a way not looked for."""
-        judge = self.judge
-        for index, name in ((0, "good"), (self._chain.steps, "bad")):
-            tried = self._prober.known(self._chain.candidates[index])
-            if tried is None:
-                continue
-            if tried.unbuildable:
-                if judge_build(judge, tried, self._request.build_failure_is) is Outcome.FAIL:
-                    continue
-                return Ending(Verdict.NO_BRACKET, reason=self._unbuildable_end(tried, name))
-            outcomes = [judge.outcome(shown.observation, shown.ended) for shown in tried.shown]
-            evidence = [outcome for outcome in outcomes if outcome is not Outcome.INFRA]
-            if evidence and all(outcome is Outcome.SKIP for outcome in evidence):
-                return Ending(
-                    Verdict.NO_BRACKET,
-                    reason=f"the {name} end cannot be judged: the script skips it ({tried.candidate}); choose another",
-                )
-            if evidence and all(outcome is Outcome.OTHER for outcome in evidence):
-                return Ending(Verdict.NO_BRACKET, reason=self._other_end(tried, name))
-        return None
-
-    def _unbuildable_end(self, tried: Tried, name: str) -> str:
-        if not tried.feasible:
-            return f"the pins of the {name} end exclude one another, {tried.candidate}: {tried.unbuildable}"
-        hint = "choose another end that builds"
-        if name == "bad":
-            hint = "if the failing build is what you look for, say --build-failure-is fail; else choose another end"
-        return f"the {name} end cannot be built, {tried.candidate}: {tried.unbuildable.splitlines()[0]}; {hint}"
-
-    def _other_end(self, tried: Tried, name: str) -> str:
-        if name == "bad":
-            expected = self._request.expect
-            return f"the bad end fails ({tried.candidate}), but nothing that it prints matches --expect {expected!r}"
-        return f"the good end fails ({tried.candidate}), in another way than the bad end: make it pass there first"
-
     def _rule_out(self, lower: int, upper: int) -> None:
         """Ask the resolver about the candidates of a range that were not tried: what cannot be is not a suspect."""
         for index in range(lower + 1, upper):
@@ -346,31 +269,8 @@ class Driver:
             conclusion.confidence_if_flaky,
             fail_if_good,
             fail_if_bad,
-            self._not_bracketed(conclusion.kind) if verdict is Verdict.NO_BRACKET else conclusion.reason,
+            self._bracket().why_not(conclusion.kind) if verdict is Verdict.NO_BRACKET else conclusion.reason,
         )
-
-    def _not_bracketed(self, kind: str) -> str:
-        good, bad = (self._counts(index) for index in (0, self._chain.steps))
-        first, last = self._chain.candidates[0], self._chain.candidates[-1]
-        if kind == "swapped":
-            return f"the ends look swapped: {first} {good}, {last} {bad}; swap GOOD and BAD"
-        if kind == "all-bad":
-            return (
-                f"the good end fails: {first} {good}; the bad end {bad}. Choose a good end at which the script passes"
-            )
-        return (
-            f"the bad end passes: {last} {bad}; the good end {good}."
-            " The failure does not come with these pins alone: a requirement that is not pinned may have moved, or the"
-            " script does not show the failure here"
-        )
-
-    def _counts(self, index: int) -> str:
-        tried = self._prober.known(self._chain.candidates[index])
-        if tried is None:
-            return "has not run"
-        judge = self.judge
-        outcomes = [judge.outcome(shown.observation, shown.ended) for shown in tried.shown]
-        return f"passed {outcomes.count(Outcome.PASS)} and failed {outcomes.count(Outcome.FAIL)} times"
 
     def standing(self, candidate: Candidate, why: str) -> Standing:
         """How a candidate off the chain (or on it) stands, after as many runs as that takes."""

@@ -6,8 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
+from bisector.bracket import Ending, judge_build, judge_for
 from bisector.certificate import Certificate
-from bisector.driver import Ending, judge_build, judge_for
 from bisector.journal import BuildStatus, Decision, Journal, RunEntry, adapter
 from bisector.judgement import Judge, overall
 from bisector.model import Axis, Candidate, Outcome, Signature

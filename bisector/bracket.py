@@ -1,0 +1,138 @@
+"""Whether the two ends bracket the failure, and what is sought between them.
+
+Everything here is read from what the ends have shown; nothing is run.
+"""
+
+from dataclasses import dataclass, replace
+
+from bisector.judgement import Judge
+from bisector.model import Outcome
+from bisector.record import Tried, build_signature
+from bisector.report.model import Verdict
+from bisector.request import BuildFailureIs, RunRequest
+from pins.errors import NoSolutionError
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What the search came to.
+
+    Attributes:
+        verdict: how the run ended.
+        lower, upper: indices on the chain around the step, or the range, that was found; None without one.
+        confidence: probability of the named step. confidence_if_flaky: the same if the script is flaky at all.
+        fail_if_good, fail_if_bad: the estimated rates.
+        reason: why, where the verdict is not a culprit.
+    """
+
+    verdict: Verdict
+    lower: int | None = None
+    upper: int | None = None
+    confidence: float | None = None
+    confidence_if_flaky: float | None = None
+    fail_if_good: float | None = None
+    fail_if_bad: float | None = None
+    reason: str = ""
+
+
+def judge_for(request: RunRequest, bad_end: Tried | None) -> Judge:
+    """The judge that knows the failures seen at the bad end."""
+    judge = Judge(expect=request.expect, any_failure=request.any_failure, timeout_is=request.timeout_is)
+    if bad_end is None:
+        return judge
+    signatures = [shown.observation.signature for shown in bad_end.shown if shown.observation.kind == "fail"]
+    if request.build_failure_is is BuildFailureIs.FAIL:
+        signatures.append(build_signature(bad_end))
+    return replace(
+        judge,
+        sought=tuple(dict.fromkeys(signature for signature in signatures if signature is not None)),
+        bad_end_timed_out=any(shown.observation.kind == "timeout" for shown in bad_end.shown),
+    )
+
+
+def judge_build(judge: Judge, tried: Tried, build_failure_is: BuildFailureIs) -> Outcome:
+    """What a failed build means."""
+    signature = build_signature(tried)
+    if build_failure_is is not BuildFailureIs.FAIL or signature is None or tried.build_ended is None:
+        return Outcome.UNBUILDABLE
+    return judge.failure(signature, tried.build_ended)
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """The two ends, as far as they have run.
+
+    Attributes:
+        request: what was asked for.
+        judge: knows what is sought.
+        good: the good end, None before it was chosen.
+        bad: the bad end.
+    """
+
+    request: RunRequest
+    judge: Judge
+    good: Tried | None
+    bad: Tried | None
+
+    def cannot_tell(self) -> Ending | None:
+        """The ending where an end says nothing: it cannot be built, is skipped, or fails in a way not looked for.
+
+        Raises:
+            NoSolutionError: the pins of an end exclude one another.
+        """
+        for tried, name in ((self.good, "good"), (self.bad, "bad")):
+            if tried is None:
+                continue
+            reason = self._unbuildable(tried, name) if tried.unbuildable else self._unjudged(tried, name)
+            if reason:
+                return Ending(Verdict.NO_BRACKET, reason=reason)
+        return None
+
+    def why_not(self, kind: str) -> str:
+        """Why the ends do not bracket, in words, for a search that concluded so ("none", "all-bad" or "swapped")."""
+        if self.good is None or self.bad is None:
+            return "the ends have not run"
+        first, good = self.good.candidate, self._counts(self.good)
+        last, bad = self.bad.candidate, self._counts(self.bad)
+        if kind == "swapped":
+            return f"the ends look swapped: {first} {good}, {last} {bad}; swap GOOD and BAD"
+        if kind == "all-bad":
+            return (
+                f"the good end fails: {first} {good}; the bad end {bad}. Choose a good end at which the script passes"
+            )
+        return (
+            f"the bad end passes: {last} {bad}; the good end {good}."
+            " The failure does not come with these pins alone: a requirement that is not pinned may have moved, or the"
+            " script does not show the failure here"
+        )
+
+    def _unbuildable(self, tried: Tried, name: str) -> str:
+        if judge_build(self.judge, tried, self.request.build_failure_is) is Outcome.FAIL:
+            return ""
+        if not tried.feasible:
+            raise NoSolutionError(
+                f"the {name} end cannot be: nothing satisfies {tried.candidate} together with what every candidate"
+                f" needs. {tried.unbuildable}"
+            )
+        hint = "choose another end that builds"
+        if name == "bad":
+            hint = "if the failing build is what you look for, say --build-failure-is fail; else choose another end"
+        return f"the {name} end cannot be built, {tried.candidate}: {tried.unbuildable.splitlines()[0]}; {hint}"
+
+    def _unjudged(self, tried: Tried, name: str) -> str:
+        evidence = [outcome for outcome in self._outcomes(tried) if outcome is not Outcome.INFRA]
+        if evidence and all(outcome is Outcome.SKIP for outcome in evidence):
+            return f"the {name} end cannot be judged: the script skips it ({tried.candidate}); choose another"
+        if not evidence or not all(outcome is Outcome.OTHER for outcome in evidence):
+            return ""
+        if name == "good":
+            return f"the good end fails ({tried.candidate}), in another way than the bad end: make it pass there first"
+        expected = self.request.expect
+        return f"the bad end fails ({tried.candidate}), but nothing that it prints matches --expect {expected!r}"
+
+    def _counts(self, tried: Tried) -> str:
+        outcomes = self._outcomes(tried)
+        return f"passed {outcomes.count(Outcome.PASS)} and failed {outcomes.count(Outcome.FAIL)} times"
+
+    def _outcomes(self, tried: Tried) -> list[Outcome]:
+        return [self.judge.outcome(shown.observation, shown.ended) for shown in tried.shown]
