@@ -257,13 +257,13 @@ def _drive(
 
 def _lay_chain(axes: tuple[Axis, ...], environment: Environment, reasons: dict[Candidate, str] | None = None) -> Chain:
     """The chain through the box, asking the environment's resolver only where several pins move."""
+    reasons = {} if reasons is None else reasons
 
     def feasible(candidate: Candidate) -> bool:
         try:
             environment.resolve(candidate)
         except InfeasibleError as error:
-            if reasons is not None:
-                reasons[candidate] = str(error)
+            reasons[candidate] = str(error)
             return False
         except BuildFailedError:
             return True  # what a build shows is for the search
@@ -273,9 +273,7 @@ def _lay_chain(axes: tuple[Axis, ...], environment: Environment, reasons: dict[C
         return chain_through(axes, [axes])
     for name, end in zip(("good", "bad"), ends(axes), strict=True):
         if not feasible(end):
-            raise NoSolutionError(
-                f"the pins of the {name} end exclude one another, {end}: {(reasons or {}).get(end, '')}".rstrip(": ")
-            )
+            raise NoSolutionError(f"the pins of the {name} end exclude one another, {end}: {reasons[end]}")
     return chain_through(axes, order_of_pins(axes, feasible), feasible)
 
 
