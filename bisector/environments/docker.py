@@ -13,6 +13,7 @@ from bisector.environments.docker_build import (
     build_options,
     check_build_options,
     failure_of_ours,
+    given_up_by_engine,
     image_tag,
     index_time_advice,
     last_words,
@@ -28,15 +29,18 @@ from bisector.environments.docker_run import (
     ROOM,
     SCRIPT_ROOM,
     check_run_arguments,
+    container_options,
     mounts,
-    own_options,
     run_options,
-    user_options,
 )
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.processes import run_process
 from bisector.request import DockerRequest
+from bisector.smoke import fresh_directories
 from pins.errors import EnvironmentFailureError, UsageError
+
+ATTEMPTS = 3
+"""How often a build is begun that the engine gives up of itself."""
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 
@@ -104,7 +108,7 @@ class DockerEnvironment:
             # A container that is never started: the engine says now what it thinks of the user's arguments.
             container = create(
                 builder.program,
-                [*user_options(self._request, here=self._here), *own_options(self._run_id, "check")],
+                self._options(f"{self._run_id}.check"),
                 image,
                 ["/check"],
                 environment=cli_environment(),
@@ -131,16 +135,19 @@ class DockerEnvironment:
         tag = image_tag(self._run_id, recipe.input_hash)
         options = build_options(self._request, self._inputs.values(recipe.candidate), run_id=self._run_id, tag=tag)
         kills = memory_kills_here()
-        ended = run_process(
-            builder.command(options, copy, self._inputs.context),
-            environment=cli_environment(),
-            directory=directory,
-            log=log,
-            marker=probe,
-            timeout=self._build_timeout,
-            cancel=cancel,
-            redact=_redact,
-        )
+        for _ in range(ATTEMPTS):
+            ended = run_process(
+                builder.command(options, copy, self._inputs.context),
+                environment=cli_environment(),
+                directory=directory,
+                log=log,
+                marker=probe,
+                timeout=self._build_timeout,
+                cancel=cancel,
+                redact=_redact,
+            )
+            if not given_up_by_engine(ended):
+                break
         if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
             self._build_failed(ended, kernel_killed=self._here and memory_kills_here() > kills)
         with engine() as client:
@@ -174,7 +181,7 @@ class DockerEnvironment:
         try:
             archive = room_archive(script)
             if smoke.script.share_cache:
-                smoke.script.share_cache.mkdir(parents=True, exist_ok=True)
+                fresh_directories(smoke.scratch, smoke.script.share_cache)
         except OSError as error:
             raise UsageError(f"{error.filename} cannot be read or made: {error.strerror}") from error
         inside = [str(SCRIPT_ROOM / script.name), *smoke.script.arguments]
@@ -204,6 +211,9 @@ class DockerEnvironment:
             assert self._builder is not None
             return self._builder
 
+    def _options(self, probe: str) -> list[str]:
+        return container_options(self._request, run_id=self._run_id, probe=probe, here=self._here)
+
     def _build_failed(self, ended: Ended, *, kernel_killed: bool) -> None:
         if ended.cancelled:
             raise BuildFailedError("the build was cancelled", ended)
@@ -224,11 +234,7 @@ class DockerEnvironment:
             return Ended(None, cancelled=True)
         container = create(
             builder.program,
-            [
-                *user_options(self._request, here=self._here),
-                *own_options(self._run_id, smoke.probe),
-                *run_options(self._request, smoke),
-            ],
+            [*self._options(smoke.probe), *run_options(self._request, smoke)],
             build.location,
             command,
             environment=cli_environment(),

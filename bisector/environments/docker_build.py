@@ -105,6 +105,8 @@ _INDEX_TIME = re.compile(
     r"does not provide upload-time|missing an upload date|uploaded-prior-to|exclude[-_]newer", re.IGNORECASE
 )
 
+_GIVEN_UP = re.compile(r"context cancell?ed|code = Canceled", re.IGNORECASE)
+
 _LOOKED_AT = 60
 """Lines at the end of the failing step in which a cause is looked for: earlier ones were survived."""
 
@@ -119,8 +121,12 @@ def failure_of_ours(ended: Ended, kernel_killed: bool) -> str:
     own_words, printed = _split(ended)
     if ended.not_started:
         return f"the docker command cannot be started: {ended.not_started}"
+    if ended.signal is not None:
+        return f"the docker command was ended by signal {ended.signal}"
     if _ENGINE_GONE.search(own_words):
         return "the Docker engine went away while it built"
+    if _GIVEN_UP.search(own_words):
+        return "the Docker engine gave the build up again and again, though nobody had cancelled it"
     if _DISK_FULL.search(own_words) or _DISK_FULL.search(printed):
         return "the engine's disk is full; `docker system df` shows what fills it"
     if _ENGINE_OUT_OF_MEMORY.search(own_words):
@@ -134,6 +140,16 @@ def failure_of_ours(ended: Ended, kernel_killed: bool) -> str:
         line = next((line for line in printed.splitlines() if found[0] in line), found[0])
         return f"the network failed while building: {line.strip()}"
     return ""
+
+
+def given_up_by_engine(ended: Ended) -> bool:
+    """Whether BuildKit gave up a build that nobody had cancelled.
+
+    It works on steps that builds have in common once for all of them, and where one of these builds is cancelled, an
+    older BuildKit may take the others along.
+    """
+    ours = ended.cancelled or ended.timed_out or ended.exit_status == 0
+    return not ours and _GIVEN_UP.search(_split(ended)[0]) is not None
 
 
 def index_time_advice(ended: Ended) -> str:

@@ -66,7 +66,9 @@ def create(
     """
     with tempfile.TemporaryDirectory(prefix="bisector-create-") as room:
         identity = Path(room) / "container"
-        words = [program, "create", *options, f"--cidfile={identity}", f"--entrypoint={command[0]}", "--", image]
+        # First of all, since a word without a dash among the user's ends the options there and then.
+        own = ["--pull=never", f"--cidfile={identity}", f"--entrypoint={command[0]}"]
+        words = [program, "create", *own, *options, "--", image]
         ended = run_process(
             [*words, *command[1:]],
             environment=environment,
@@ -101,9 +103,8 @@ def _refused(ended: Ended, options: Sequence[str]) -> None:
         pass
     if "no space left on device" in said.lower():
         raise EnvironmentFailureError(f"no container can be made, the engine's disk is full: {first}")
-    if ended.exit_status == 125 or re.search(
-        r"unknown (?:shorthand )?flag|invalid|bind source path|needs an argument", said
-    ):
+    refused = r"unknown (?:shorthand )?flag|invalid|bind source path|needs an argument|no such image: (?!sha256:)"
+    if ended.exit_status == 125 or re.search(refused, said, re.IGNORECASE):
         raise UsageError(f"docker does not accept these arguments of a container: {shlex.join(options)}: {first}")
     raise EnvironmentFailureError(f"the engine cannot make a container: {first}")
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bisector.environments.docker_contexts import client_arguments, current_context
 from pins.errors import EnvironmentFailureError
 
 if TYPE_CHECKING:
@@ -29,10 +30,8 @@ def engine_address() -> str:
     """Where the engine is looked for, in words for a message."""
     if host := os.environ.get("DOCKER_HOST"):
         return f"{host} (from DOCKER_HOST)"
-    from docker.context.config import get_current_context_name
-
-    name = os.environ.get("DOCKER_CONTEXT") or get_current_context_name()
-    return "its usual socket" if not name or name == "default" else f"the docker context {name!r}"
+    context = current_context(os.environ)
+    return f"{context.host} (docker context {context.name!r})" if context else "its usual socket"
 
 
 def on_this_machine(client: "docker.DockerClient") -> bool:
@@ -57,8 +56,10 @@ def engine() -> Iterator["docker.DockerClient"]:
     import urllib3
     from docker.errors import APIError, DockerException
 
+    context = client_arguments(current_context(os.environ))
+    common = {"timeout": ANSWER_TIMEOUT, "use_ssh_client": True, "version": "auto"}
     try:
-        client = docker.from_env(timeout=ANSWER_TIMEOUT, use_ssh_client=True)
+        client = docker.DockerClient(**context, **common) if context else docker.from_env(**common)
         client.ping()
     except (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         raise EnvironmentFailureError(_unreachable(error)) from error

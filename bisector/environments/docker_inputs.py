@@ -144,7 +144,7 @@ class BuildInputs:
         Raises:
             EnvironmentFailureError: the directory cannot be made or written to.
         """
-        copy = directory / self._path.name
+        copy = directory / "Dockerfile"  # whatever the user's is called: the name travels in a header of HTTP
         text = self.dockerfile.text if self.time is None else stamped(self.dockerfile)
         ignore = self._path.with_name(self._path.name + ".dockerignore")
         try:
@@ -152,7 +152,7 @@ class BuildInputs:
             directory.mkdir(parents=True)
             copy.write_bytes(text.encode("utf-8", "surrogateescape"))
             if ignore.is_file():
-                shutil.copyfile(ignore, directory / ignore.name)
+                shutil.copyfile(ignore, directory / "Dockerfile.dockerignore")
         except OSError as error:
             raise EnvironmentFailureError(f"cannot write to {directory}: {error.strerror}") from error
         return copy

@@ -52,7 +52,7 @@ def installed(
     program: str, image: str, python: str, log: Path, *, run_id: str, probe: str, environment: Mapping[str, str]
 ) -> tuple[tuple[str, str], ...]:
     """The distributions that an image's Python finds; empty where it cannot say, which is no failure of the build."""
-    options = [*own_options(run_id, probe), "--network=none"]
+    options = [*own_options(run_id, probe), "--log-driver=none", "--network=none"]
     command = [python, "-c", _LISTING]
     try:
         container = create(program, options, image, command, environment=environment, marker=probe)

@@ -143,6 +143,11 @@ def _device_groups() -> list[str]:
     return [str(group) for group in sorted(groups - {0})]
 
 
+def labels(run_id: str, probe: str) -> list[str]:
+    """The options that make a container known as ours."""
+    return [f"--label={RUN_LABEL}={run_id}", f"--label={PROBE_LABEL}={probe}"]
+
+
 def own_options(run_id: str, probe: str) -> list[str]:
     """The options of every container, however it is used.
 
@@ -150,23 +155,22 @@ def own_options(run_id: str, probe: str) -> list[str]:
     container's root is read-only.
     """
     volume = csv_fields(["type=volume", f"target={ROOM}", f"volume-label={RUN_LABEL}={run_id}"])
+    return ["--init", *labels(run_id, probe), f"--mount={volume}", f"--workdir={ROOM / WORK}"]
+
+
+def container_options(request: DockerRequest, *, run_id: str, probe: str, here: bool) -> list[str]:
+    """The options of a container that a script runs in: the user's, and ours, which the user's cannot undo.
+
+    The labels come first as well, since a word without a dash among the user's would end the options there.
+    """
     return [
+        *labels(run_id, probe),
         # A log driver would keep a second copy of the output, without a bound, in the engine's own directory.
         "--log-driver=none",
-        "--init",
-        f"--label={RUN_LABEL}={run_id}",
-        f"--label={PROBE_LABEL}={probe}",
-        f"--mount={volume}",
-        f"--workdir={ROOM / WORK}",
-    ]
-
-
-def user_options(request: DockerRequest, *, here: bool) -> list[str]:
-    """What the user asked for. It comes before our own options, so that it cannot take their place."""
-    return [
         *gpu_options(request.gpu, here=here),
         *(mount.option for mount in mounts(request)),
         *request.docker_args,
+        *own_options(run_id, probe),
     ]
 
 

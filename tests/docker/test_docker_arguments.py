@@ -5,7 +5,9 @@ from bisector.environments.docker_instructions import read_dockerfile
 from pins.errors import UsageError
 
 
-def values(text: str, pin: str = "pybind11", version: str = "3.1.0", templates: tuple[tuple[str, str], ...] = ()):
+def values(
+    text: str, pin: str = "pybind11", version: str = "3.1.0", templates: tuple[tuple[str, str], ...] = ()
+) -> dict[str, str]:
     found = pin_arguments(read_dockerfile(text), "Dockerfile", [pin], templates)
     return found.values({pin: version})
 

@@ -1,0 +1,145 @@
+"""What the end of a failed build means, on what BuildKit and the tools in its RUNs really print."""
+
+from dataclasses import replace
+
+import pytest
+
+from bisector.environments.docker_build import (
+    build_options,
+    check_build_options,
+    failure_of_ours,
+    given_up_by_engine,
+    image_tag,
+    index_time_advice,
+    last_words,
+    secret_ids,
+)
+from bisector.model import Ended
+from bisector.request import DockerRequest
+from pins.errors import UsageError
+
+HEAD = "#1 [internal] load build definition from Dockerfile\n#1 DONE 0.0s\n\n#5 [2/2] RUN x\n#5 sha256:93e2cd4\n"
+
+
+def ended(text: str) -> Ended:
+    return Ended(1, errors=HEAD + text)
+
+
+OURS = {
+    "engine": "unexpected EOF\n",
+    "engine's proxy": 'error during connect: Post "http://docker/session": EOF\n',
+    "daemon": "ERROR: Cannot connect to the Docker daemon at unix:///x.sock. Is the docker daemon running?\n",
+    "unavailable": "ERROR: failed to solve: Unavailable: error reading from server: EOF\n",
+    "given up": "#5 CANCELED\n------\ncontext canceled\n",
+    "given up, newer": "ERROR: failed to solve: Canceled: context canceled\n",
+    "disk": "#5 ERROR: failed to copy: write /var/lib/docker/tmp/x: no space left on device\n",
+    "disk inside": "#5 12.1 ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n"
+    "#5 ERROR: executor failed running [/bin/sh -c pip install x]: exit code: 1\n",
+    "registry": '#3 ERROR: failed to do request: Head "https://r.invalid/v2/x": dial tcp: no such host\n',
+    "registry limit": "ERROR: failed to solve: x: unexpected status code [manifests 1]: 429 Too Many Requests\n",
+    "network pip": "#5 1.7 WARNING: Retrying (Retry(total=0, connect=None)) after connection broken by\n"
+    "#5 1.8 ERROR: No matching distribution found for six\n"
+    "#5 ERROR: executor failed running [/bin/sh -c pip install six]: exit code: 1\n",
+    "network git": "#5 1.0 fatal: unable to access 'https://x.invalid/y.git/': Could not resolve host: x.invalid\n"
+    "#5 ERROR: executor failed running [/bin/sh -c git clone x]: exit code: 128\n",
+    "memory": 'ERROR: failed to solve: ResourceExhausted: process "/bin/sh -c make" did not complete successfully:'
+    " cannot allocate memory\n",
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_failures_of_engine_disk_network_and_memory_are_ours(name: str) -> None:
+    assert failure_of_ours(ended(OURS[name]), kernel_killed=False)
+
+
+def test_a_build_is_begun_again_where_the_engine_gave_it_up_of_itself() -> None:
+    given_up = ended(OURS["given up"])
+    assert given_up_by_engine(given_up)
+    assert not given_up_by_engine(replace(given_up, cancelled=True))
+    assert not given_up_by_engine(replace(given_up, timed_out=True))
+    assert not given_up_by_engine(ended("#5 0.1 context canceled\n#5 ERROR: executor failed: exit code: 1\n"))
+
+
+CANDIDATES = {
+    "a RUN that fails": "#5 0.1 error: cannot connect to the docker daemon of my tests\n"
+    "#5 ERROR: executor failed running [/bin/sh -c x]: exit code: 3\n"
+    "executor failed running [/bin/sh -c x]: exit code: 3\n",
+    "no such version": "#5 2.6 ERROR: No matching distribution found for six==99\n"
+    "#5 ERROR: executor failed running [/bin/sh -c pip install six==99]: exit code: 1\n",
+    "a survived retry": "#5 1.7 WARNING: Retrying (Retry(total=4, connect=None)) after connection broken by"
+    " 'NameResolutionError(Temporary failure in name resolution)'\n"
+    "#5 9.8 error: command 'g++' failed\n"
+    "#5 ERROR: executor failed running [/bin/sh -c pip install x]: exit code: 1\n",
+    "a compiler killed without the kernel's word": "#5 9.8 g++: fatal error: Killed signal terminated program cc1plus\n"
+    "#5 ERROR: executor failed running [/bin/sh -c make]: exit code: 1\n",
+    "137 without the kernel's word": "#5 ERROR: executor failed running [/bin/sh -c make]: exit code: 137\n",
+    "a missing file": '#6 ERROR: "/nothing" not found: not found\n',
+    "a parse error": "failed to solve with frontend dockerfile.v0: dockerfile parse error line 2: unknown: RUM\n",
+}
+
+
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_failures_of_the_candidate_are_not(name: str) -> None:
+    assert failure_of_ours(ended(CANDIDATES[name]), kernel_killed=False) == ""
+
+
+@pytest.mark.parametrize("name", ["a compiler killed without the kernel's word", "137 without the kernel's word"])
+def test_with_the_kernels_word_a_kill_is_ours(name: str) -> None:
+    assert "memory" in failure_of_ours(ended(CANDIDATES[name]), kernel_killed=True)
+
+
+def test_the_kernels_word_alone_is_not_enough() -> None:
+    assert failure_of_ours(ended(CANDIDATES["no such version"]), kernel_killed=True) == ""
+
+
+def test_the_builders_last_words_are_quoted() -> None:
+    assert last_words(ended(CANDIDATES["no such version"])) == (
+        "#5 ERROR: executor failed running [/bin/sh -c pip install six==99]: exit code: 1"
+    )
+    assert last_words(ended(CANDIDATES["a RUN that fails"])) == "executor failed running [/bin/sh -c x]: exit code: 3"
+
+
+def test_an_index_without_upload_times_leads_to_the_option() -> None:
+    text = "#5 0.9 ERROR: index x does not provide upload-time metadata\n#5 ERROR: executor failed: exit code: 1"
+    assert "--no-index-time" in index_time_advice(ended(text))
+    assert index_time_advice(ended(CANDIDATES["no such version"])) == ""
+
+
+def test_no_value_can_become_an_option() -> None:
+    request = DockerRequest(target="--privileged", secrets=("--x",), ssh=("--y",))
+    options = build_options(request, {"A": "--push $(id) 'x'"}, run_id="--z", tag="t")
+    assert options == [
+        "--build-arg=A=--push $(id) 'x'",
+        "--target=--privileged",
+        "--secret=--x",
+        "--ssh=--y",
+        "--label=bisector.run=--z",
+        "--tag=t",
+    ]
+
+
+@pytest.mark.parametrize(
+    "option", ["--target=x", "--build-arg=A=1", "-f", "--file=x", "--push", "-o=x", "--secret=id=x", "-", "--", "a\0b"]
+)
+def test_build_options_that_the_bisector_sets_are_refused(option: str) -> None:
+    with pytest.raises(UsageError, match="--docker-build-option"):
+        check_build_options(["--network=host", option])
+
+
+def test_other_build_options_are_passed_on() -> None:
+    check_build_options(["--network=host", "--add-host=a:1", "--no-cache"])
+
+
+@pytest.mark.parametrize("run_id", ["20261130-1", "My Run $(x)", "--", "ümlaut", "a" * 300])
+def test_every_run_has_a_name_for_its_images(run_id: str) -> None:
+    name, _, tag = image_tag(run_id, "0123456789abcdef0123").partition(":")
+    assert tag == "0123456789abcdef"
+    prefix, _, rest = name.partition("/")
+    assert prefix == "bisector"
+    assert rest
+    assert len(rest) <= 100
+    assert all(part and part.isascii() and part.isalnum() for part in rest.split("-"))
+
+
+def test_secrets_are_known_by_name_alone() -> None:
+    assert secret_ids(["id=b,env=TOKEN", "src=/etc/key,id=a", "nonsense"]) == ["id=b", "id=?", "id=a"]
