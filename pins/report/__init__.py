@@ -1,0 +1,1 @@
+"""Renderers: one data model, several formats."""
