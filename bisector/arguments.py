@@ -163,18 +163,11 @@ def parse_requirement(text: str, option: str) -> str:
 
 
 def parse_mount(text: str, directory: Path) -> str:
-    """`SRC:DST` or `SRC:DST:ro`, the source made absolute and DST required to be."""
-    expected = "SRC:DST or SRC:DST:ro with an absolute DST, for example --mount ./models:/models:ro"
-    parts = text.split(":")
-    if len(parts) not in {2, 3} or not parts[0]:
-        raise _wrong("--mount", text, "is no pair of paths", expected)
-    if not parts[1].startswith("/"):
-        raise _wrong("--mount", text, f"has a destination that is not absolute ({_shown(parts[1])})", expected)
-    if parts[2:] not in ([], ["ro"], ["rw"]):
-        raise _wrong("--mount", text, f"ends in {_shown(parts[2])}", expected)
-    if "\0" in text:
-        raise _wrong("--mount", text, "holds a NUL character", expected)
-    return ":".join([str(parse_path(parts[0], directory)), *parts[1:]])
+    """`SRC:DST` or `SRC:DST:ro`, with SRC made absolute."""
+    from bisector.environments.docker_run import parse_mount as read
+
+    mount = read(text, directory)
+    return f"{mount.source}:{mount.target}:{'ro' if mount.read_only else 'rw'}"
 
 
 def parse_path(text: str, directory: Path) -> Path:

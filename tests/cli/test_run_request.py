@@ -101,7 +101,7 @@ def test_every_option_of_images_arrives() -> None:
         target="final",
         build_args=(("SPEC", "setuptools=={setuptools}"),),
         docker_args=("--shm-size=8g",),
-        mounts=("/here/m:/m",),
+        mounts=("/here/m:/m:rw",),
         gpu="rocm",
         models=Path("/models"),
         secrets=("id=token,src=/t",),
