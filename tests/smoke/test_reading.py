@@ -1,6 +1,9 @@
 """Reading the signature of a failure from what programs print when they fail."""
 
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -289,3 +292,43 @@ def test_whatever_bytes_were_printed_can_be_read(errors: bytes, output: bytes) -
 def test_a_traceback_cut_off_at_the_front_is_read_as_far_as_it_goes(cuts: list[int]) -> None:
     for cut in cuts:
         assert failed(PLAIN[cut:]).exit == "exit 1"
+
+
+REAL = [
+    (
+        """def f(a, b):
+    try:
+        {}["k"]
+    except KeyError as error:
+        raise ValueError("bad thing 3") from error
+f(1,
+  b=2,
+)
+""",
+        Signature("exit 1", "ValueError", "bad thing <n>", 'raise ValueError("bad thing 3") from error'),
+    ),
+    ('x = 1\nprint "a"\n', Signature("exit 1", "SyntaxError", "Missing parentheses in call to 'print'", 'print "a"')),
+    (
+        "def f(n):\n    f(n + 1)\nf(0)\n",
+        Signature("exit 1", "RecursionError", "maximum recursion depth exceeded", "f(n + 1)"),
+    ),
+    (
+        "import os\nos.getcwdx()\n",
+        Signature("exit 1", "AttributeError", "module 'os' has no attribute 'getcwdx'", "os.getcwdx()"),
+    ),
+    ("import sys\nsys.exit('diverged at step 3')\n", Signature("exit 1", "", "diverged at step <n>")),
+    (
+        "import faulthandler, os\nfaulthandler.enable()\nos.abort()\n",
+        Signature("signal SIGABRT", "", "Fatal Python error: Aborted", "os.abort()"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), REAL, ids=[expected.kind or expected.message for _, expected in REAL])
+def test_what_this_python_prints(tmp_path: Path, text: str, expected: Signature) -> None:
+    script = tmp_path / "smoke.py"
+    script.write_text(text)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path)
+    status, number = (done.returncode, None) if done.returncode >= 0 else (None, -done.returncode)
+    ended = Ended(status, number, output=done.stdout, errors=done.stderr)
+    assert read_signature(ended, text, "smoke.py") == expected
