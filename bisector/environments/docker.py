@@ -13,7 +13,6 @@ from bisector.environments.docker_build import (
     build_options,
     check_build_options,
     failure_of_ours,
-    given_up_by_engine,
     image_tag,
     index_time_advice,
     last_words,
@@ -38,9 +37,6 @@ from bisector.processes import run_process
 from bisector.request import DockerRequest
 from bisector.smoke import fresh_directories
 from pins.errors import EnvironmentFailureError, UsageError
-
-ATTEMPTS = 3
-"""How often a build is begun that the engine gives up of itself."""
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 
@@ -135,19 +131,16 @@ class DockerEnvironment:
         tag = image_tag(self._run_id, recipe.input_hash)
         options = build_options(self._request, self._inputs.values(recipe.candidate), run_id=self._run_id, tag=tag)
         kills = memory_kills_here()
-        for _ in range(ATTEMPTS):
-            ended = run_process(
-                builder.command(options, copy, self._inputs.context),
-                environment=cli_environment(),
-                directory=directory,
-                log=log,
-                marker=probe,
-                timeout=self._build_timeout,
-                cancel=cancel,
-                redact=_redact,
-            )
-            if not given_up_by_engine(ended):
-                break
+        ended = run_process(
+            builder.command(options, copy, self._inputs.context),
+            environment=cli_environment(),
+            directory=directory,
+            log=log,
+            marker=probe,
+            timeout=self._build_timeout,
+            cancel=cancel,
+            redact=_redact,
+        )
         if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
             self._build_failed(ended, kernel_killed=self._here and memory_kills_here() > kills)
         with engine() as client:

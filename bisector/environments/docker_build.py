@@ -126,7 +126,7 @@ def failure_of_ours(ended: Ended, kernel_killed: bool) -> str:
     if _ENGINE_GONE.search(own_words):
         return "the Docker engine went away while it built"
     if _GIVEN_UP.search(own_words):
-        return "the Docker engine gave the build up again and again, though nobody had cancelled it"
+        return "the build was cancelled, and not by this run"
     if _DISK_FULL.search(own_words) or _DISK_FULL.search(printed):
         return "the engine's disk is full; `docker system df` shows what fills it"
     if _ENGINE_OUT_OF_MEMORY.search(own_words):
@@ -140,16 +140,6 @@ def failure_of_ours(ended: Ended, kernel_killed: bool) -> str:
         line = next((line for line in printed.splitlines() if found[0] in line), found[0])
         return f"the network failed while building: {line.strip()}"
     return ""
-
-
-def given_up_by_engine(ended: Ended) -> bool:
-    """Whether BuildKit gave up a build that nobody had cancelled.
-
-    It works on steps that builds have in common once for all of them, and where one of these builds is cancelled, an
-    older BuildKit may take the others along.
-    """
-    ours = ended.cancelled or ended.timed_out or ended.exit_status == 0
-    return not ours and _GIVEN_UP.search(_split(ended)[0]) is not None
 
 
 def index_time_advice(ended: Ended) -> str:

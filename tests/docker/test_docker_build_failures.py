@@ -1,14 +1,11 @@
 """What the end of a failed build means, on what BuildKit and the tools in its RUNs really print."""
 
-from dataclasses import replace
-
 import pytest
 
 from bisector.environments.docker_build import (
     build_options,
     check_build_options,
     failure_of_ours,
-    given_up_by_engine,
     image_tag,
     index_time_advice,
     last_words,
@@ -30,8 +27,8 @@ OURS = {
     "engine's proxy": 'error during connect: Post "http://docker/session": EOF\n',
     "daemon": "ERROR: Cannot connect to the Docker daemon at unix:///x.sock. Is the docker daemon running?\n",
     "unavailable": "ERROR: failed to solve: Unavailable: error reading from server: EOF\n",
-    "given up": "#5 CANCELED\n------\ncontext canceled\n",
-    "given up, newer": "ERROR: failed to solve: Canceled: context canceled\n",
+    "cancelled by others": "#5 CANCELED\n------\ncontext canceled\n",
+    "cancelled by others, newer": "ERROR: failed to solve: Canceled: context canceled\n",
     "disk": "#5 ERROR: failed to copy: write /var/lib/docker/tmp/x: no space left on device\n",
     "disk inside": "#5 12.1 ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n"
     "#5 ERROR: executor failed running [/bin/sh -c pip install x]: exit code: 1\n",
@@ -50,14 +47,6 @@ OURS = {
 @pytest.mark.parametrize("name", OURS)
 def test_failures_of_engine_disk_network_and_memory_are_ours(name: str) -> None:
     assert failure_of_ours(ended(OURS[name]), kernel_killed=False)
-
-
-def test_a_build_is_begun_again_where_the_engine_gave_it_up_of_itself() -> None:
-    given_up = ended(OURS["given up"])
-    assert given_up_by_engine(given_up)
-    assert not given_up_by_engine(replace(given_up, cancelled=True))
-    assert not given_up_by_engine(replace(given_up, timed_out=True))
-    assert not given_up_by_engine(ended("#5 0.1 context canceled\n#5 ERROR: executor failed: exit code: 1\n"))
 
 
 CANDIDATES = {
