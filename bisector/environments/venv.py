@@ -14,6 +14,7 @@ import shutil
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -23,13 +24,14 @@ from threading import Event, Lock
 from bisector.environments.base import BuildFailedError, InfeasibleError
 from bisector.environments.build_directory import build_marker, read_stamp, remove_tree, write_stamp
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
-from bisector.environments.venv_content import content_identity, installed_distributions
+from bisector.environments.venv_content import changed_links, content_identity, installed_distributions, owners_of
 from bisector.environments.venv_index import knowing_upload_times, with_file_locations
 from bisector.environments.venv_installation import VENV, Instructions, install
 from bisector.environments.venv_recipe import Circumstances, private_lines, resolve_candidate
 from bisector.environments.venv_requirements import BaseRequirements, read_requirements
-from bisector.environments.venv_resolution import failure_of, remove_abandoned
+from bisector.environments.venv_resolution import failure_of
 from bisector.environments.venv_uv import Uv, UvError, check_uv, find_uv
+from bisector.environments.venv_workplace import remove_abandoned, workplace
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.processes import run_process
 from bisector.request import RequirementsRequest
@@ -234,7 +236,8 @@ class VenvEnvironment:
         variables = smoke_environment(smoke, self._variables)
         variables["PATH"] = os.pathsep.join([str(venv / "bin"), variables.get("PATH", os.defpath)])
         variables["VIRTUAL_ENV"] = str(venv)
-        return run_process(
+        before = (smoke.scratch / WORK).stat().st_mtime_ns  # made just now, and by the clock that stamps files
+        ended = run_process(
             smoke_command(smoke.script, str(venv / "bin" / "python")),
             environment=variables,
             directory=smoke.scratch / WORK,
@@ -243,6 +246,22 @@ class VenvEnvironment:
             timeout=smoke.script.timeout,
             cancel=cancel,
             redact=self.index.redact,
+        )
+        self._refuse_changed_links(venv, before)
+        return ended
+
+    def _refuse_changed_links(self, venv: Path, since: int) -> None:
+        """A script that writes into an installed file in place has changed it for every other candidate too."""
+        changed = changed_links(venv, since)
+        if not changed:
+            return
+        names = owners_of(venv, changed)
+        with suppress(UvError), workplace(self._cache) as place:
+            self._uv.forget(names, place)
+        raise EnvironmentFailureError(
+            f"the smoke script wrote into {changed[0]}, which other candidates share: installed files are links into"
+            " one cache. What it has changed was taken out of the cache; nothing is concluded from this run. Start a"
+            " new one with UV_LINK_MODE=copy in the environment, or let the script work on a copy of the file"
         )
 
     def remove(self, build: Build) -> None:

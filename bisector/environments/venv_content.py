@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -31,8 +31,44 @@ def content_identity(venv: Path) -> str:
     return digest.hexdigest()
 
 
+def changed_links(venv: Path, since: int) -> tuple[Path, ...]:
+    """Installed files that are links to a file elsewhere, and were written to after a time.
+
+    Args:
+        venv: the environment.
+        since: nanoseconds since the epoch.
+    """
+    return tuple(path for site in _sites(venv) for path in _links_written_after(site, since))
+
+
+def _links_written_after(directory: str | Path, limit: int) -> Iterator[Path]:
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name != "__pycache__":
+                    yield from _links_written_after(entry.path, limit)
+            elif not entry.is_symlink():
+                status = entry.stat(follow_symlinks=False)
+                if status.st_nlink > 1 and status.st_mtime_ns > limit:
+                    yield Path(entry.path)
+
+
+def owners_of(venv: Path, files: Collection[Path]) -> tuple[str, ...]:
+    """The names of the distributions that have recorded these files."""
+    owners = set()
+    for entry in _dist_infos(venv):
+        recorded = {line.rpartition(" ")[0] for line in _record_lines(entry, hashed=False)}
+        if any(str(file.relative_to(entry.parent)) in recorded for file in files if file.is_relative_to(entry.parent)):
+            owners.add(_name_and_version(entry)[0])
+    return tuple(sorted(owners))
+
+
+def _sites(venv: Path) -> list[Path]:
+    return sorted({path.resolve() for path in venv.glob("lib*/python*/site-packages")})
+
+
 def _dist_infos(venv: Path) -> Iterator[Path]:
-    for site in sorted({path.resolve() for path in venv.glob("lib*/python*/site-packages")}):
+    for site in _sites(venv):
         with os.scandir(site) as entries:
             for entry in entries:
                 if entry.name.endswith(".dist-info") and entry.is_dir():
@@ -44,7 +80,7 @@ def _name_and_version(dist_info: Path) -> tuple[str, str]:
     return canonicalize_name(name), version
 
 
-def _record_lines(dist_info: Path) -> Iterator[str]:
+def _record_lines(dist_info: Path, *, hashed: bool = True) -> Iterator[str]:
     try:
         text = (dist_info / "RECORD").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
@@ -58,7 +94,7 @@ def _record_lines(dist_info: Path) -> Iterator[str]:
         recorded = row[1] if len(row) > 1 else ""
         if path.startswith("../"):
             recorded = "script" if "/bin/" in path else recorded
-        yield f"{path} {recorded or _hash_of(dist_info.parent / path)}\n"
+        yield f"{path} {recorded or (_hash_of(dist_info.parent / path) if hashed else '')}\n"
 
 
 def _hash_of(path: Path) -> str:

@@ -8,6 +8,7 @@ The messages are those of uv 0.13; the older layout, with lines drawn before the
 """
 
 import re
+import signal
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -61,7 +62,7 @@ def explain(ended: Ended, head: str = "") -> Failure:
     if ended.not_started:
         return Failure(Cause.ENVIRONMENT, f"uv could not be started: {ended.not_started}")
     if ended.signal is not None:
-        return Failure(Cause.ENVIRONMENT, f"uv was ended by signal {ended.signal}")
+        return Failure(Cause.ENVIRONMENT, f"uv was ended by signal {ended.signal}", transient=ended.signal in _CRASHES)
     lines = ended.errors.splitlines()
     if not ended.errors.startswith(head[:200]):  # the middle is missing, and the lines at its edges are cut
         lines = head.splitlines()[:-1] + lines[1:]
@@ -100,6 +101,8 @@ def left_out(printed: str) -> frozenset[str]:
 
 
 _WITHOUT_DATE = re.compile(r"`([^`\s]+)` is missing an upload date")
+_CRASHES = {signal.SIGABRT, signal.SIGBUS, signal.SIGSEGV}
+"""Signals by which uv ends itself; by any other, somebody wanted it to end."""
 _MACHINE = re.compile(
     r"[^:]*\(os error (?:5|12|13|23|24|28|30|122)\)"  # I/O, memory, permission, too many files, full, read-only, quota
     r"|Failed to acquire lock[^:]*"

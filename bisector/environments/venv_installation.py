@@ -96,7 +96,7 @@ def install(
     venv = directory / VENV
     work = directory / WORK
     knowing = replace(uv, index=replace(uv.index, without_upload_times=frozenset(instructions.without_upload_times)))
-    configuration = knowing.configuration(dict(instructions.build_keys))
+    configuration = knowing.configuration(dict(instructions.build_keys), resolved=True)
 
     def call(*arguments: str) -> None:
         uv.call(

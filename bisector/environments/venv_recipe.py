@@ -19,10 +19,10 @@ from bisector.environments.venv_resolution import (
     compile_once,
     failure_of,
     pin_requirements,
-    workplace,
 )
 from bisector.environments.venv_tools import resolve_among_tools
 from bisector.environments.venv_uv import Uv, UvError
+from bisector.environments.venv_workplace import workplace
 from bisector.model import Candidate, Recipe
 from pins.errors import UsageError
 from pins.sources.index_configuration import IndexConfiguration

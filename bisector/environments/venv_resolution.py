@@ -1,10 +1,5 @@
 """From a candidate's pins to the exact list of what is installed, or to the reason why there is none."""
 
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +10,8 @@ from bisector.environments.base import BuildFailedError, InfeasibleError
 from bisector.environments.venv_failures import Cause, left_out
 from bisector.environments.venv_lock import LockedPackage, read_lock
 from bisector.environments.venv_requirements import RequirementLine
-from bisector.environments.venv_uv import Uv, UvError, call_marker
+from bisector.environments.venv_uv import Uv, UvError
+from bisector.environments.venv_workplace import workplace_marker
 from bisector.model import Candidate
 from pins.errors import EnvironmentFailureError, UsageError
 
@@ -107,7 +103,7 @@ def compile_once(uv: Uv, question: Question, workplace: Path) -> Resolution:
         configuration=uv.configuration(dict(question.build_keys)),
         workplace=workplace,
         log=workplace / "resolve.log",
-        marker=call_marker("resolve"),
+        marker=workplace_marker(workplace),
     )
     try:
         return Resolution(read_lock(lock.read_text(encoding="utf-8"), workplace), left_out(ended.errors))
@@ -127,36 +123,3 @@ def failure_of(error: UvError, doing: str) -> InfeasibleError | BuildFailedError
             return BuildFailedError(failure.reason, failure.quoted or ended)
         case Cause.ENVIRONMENT:
             return EnvironmentFailureError(f"{doing}: {failure.reason}. Nothing is concluded from this")
-
-
-@contextmanager
-def workplace(cache: Path) -> Iterator[Path]:
-    """An empty directory below `cache` for one call, removed afterwards; its name says whose it is."""
-    parent = cache / "work"
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        path = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent))
-    except OSError as error:
-        raise EnvironmentFailureError(f"cannot make a directory in {parent}: {error.strerror}") from error
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def remove_abandoned(cache: Path) -> None:
-    """Remove the workplaces of processes that are gone."""
-    for path in (cache / "work").glob("*-*"):
-        owner = path.name.split("-", 1)[0]
-        if owner.isdigit() and not _is_alive(int(owner)):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -17,7 +17,8 @@ from bisector.environments.venv_failures import Cause
 from bisector.environments.venv_installation import Instructions, install
 from bisector.environments.venv_lock import LockedPackage
 from bisector.environments.venv_resolution import Question, compile_once, failure_of
-from bisector.environments.venv_uv import Uv, UvError, call_marker
+from bisector.environments.venv_uv import Uv, UvError
+from bisector.environments.venv_workplace import workplace_marker
 
 
 def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> tuple[LockedPackage, ...]:
@@ -46,7 +47,7 @@ def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> t
             ),
             directory,
             log=place / "resolve.log",
-            marker=call_marker("resolve"),
+            marker=workplace_marker(place),
         )
     except UvError as error:
         raise failure_of(error, f"resolving {what}") from error

@@ -1,12 +1,12 @@
 """Calling uv: against which indexes, with which of the caller's variables, and again when the network failed."""
 
-import itertools
+import math
 import os
 import re
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,8 @@ from pins.sources.index_configuration import IndexConfiguration, without_index_v
 
 CONFIGURATION = "uv.toml"
 LEAST_UV = (0, 9)
+RESOLVED_AGE = 3600
+"""Seconds before the run that what an index lists may have been read, when only resolved files are asked for."""
 RETRIES = 2
 """How often a call is repeated that failed for the network, after uv's own three attempts at each request."""
 RETRY_WITHIN = 90.0
@@ -39,8 +41,6 @@ _BUILD = re.compile(
     r"CC|CXX|CPP|LD|AR|[A-Z_]*FLAGS|CMAKE_.*|MAX_JOBS|SETUPTOOLS_.*|CARGO_.*|RUST.*|TORCH_.*|FORCE_.*|PYTORCH_.*"
     r"|CUDA_.*|ROCM_.*|HIP_.*|[A-Z_]*(?:INCLUDE_PATH|LIBRARY_PATH|CPATH)|ARCHFLAGS|MACOSX_DEPLOYMENT_TARGET"
 )
-
-_calls = itertools.count(1)
 
 
 class UvError(Exception):
@@ -77,16 +77,18 @@ class Uv:
         """Those of the caller's variables that are known to change what a build makes."""
         return {name: value for name, value in sorted(self.variables.items()) if _BUILD.fullmatch(name)}
 
-    def configuration(self, build_keys: Mapping[str, str] | None = None) -> str:
+    def configuration(self, build_keys: Mapping[str, str] | None = None, *, resolved: bool = False) -> str:
         """The text of a `uv.toml`, free of credentials.
 
         Args:
             build_keys: package -> all that decides its build besides its source, as a digest. uv would otherwise
                 take a wheel that it has built from the same source in other circumstances.
+            resolved: only files that were resolved before are asked for, by their hashes.
         """
         text = self.index.uv_configuration(self.exclude_newer)
         # Files never change under their name; what lists them was read in this run, or is read again.
-        age = max(0, int(time.time() - self.began))
+        # One second more than that, for the index tells the time in whole seconds.
+        age = max(0, math.ceil(time.time() - self.began) + (RESOLVED_AGE if resolved else 1))
         control = f'cache-control = {{ api = "max-age={age}", files = "max-age=365000000, immutable" }}'
         text = text.replace("[[index]]\n", f"[[index]]\n{control}\n")
         if build_keys:
@@ -174,6 +176,17 @@ class Uv:
                 raise UvError(self._verified(failure), ended)
             _pause(pause, cancel)
 
+    def forget(self, names: Collection[str], workplace: Path) -> None:
+        """Take packages out of the cache; raises as `call` does."""
+        if names:
+            self.call(
+                ["cache", "clean", *names],
+                configuration="",
+                workplace=workplace,
+                log=workplace / "log",
+                marker=f"forget.{workplace.name}",
+            )
+
     def _verified(self, failure: Failure) -> Failure:
         """The failure, after asking the index ourselves for what uv says that it does not have.
 
@@ -233,11 +246,6 @@ def check_uv(uv: Uv) -> None:
     if version and (int(version[1]), int(version[2])) < LEAST_UV:
         least = ".".join(map(str, LEAST_UV))
         raise EnvironmentFailureError(f"{uv.program} is {said.strip()}; bisector needs {least} or newer: upgrade uv")
-
-
-def call_marker(purpose: str) -> str:
-    """An id for a call that belongs to no build."""
-    return f"{purpose}.{os.getpid()}.{next(_calls)}"
 
 
 def _beginning(log: Path, start: int) -> str:
