@@ -121,7 +121,9 @@ def test_a_path_or_a_directory_or_a_name_is_taken_as_it_is(tmp_path: Path) -> No
     assert find_interpreter("python", environment=environment).path == path
 
 
-@pytest.mark.parametrize("wanted", ["-c", "--help", "nothing-like-it", "./none", "/etc/hostname", "/etc", "a\nb", "$(id)"])
+@pytest.mark.parametrize(
+    "wanted", ["-c", "--help", "nothing-like-it", "./none", "/etc/hostname", "/etc", "a\nb", "$(id)"]
+)
 def test_what_is_no_python_is_a_usage_error(tmp_path: Path, wanted: str) -> None:
     with pytest.raises(UsageError):
         find_interpreter(wanted, environment=surroundings(tmp_path))
