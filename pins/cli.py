@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pins.command_line import new_app, start
+from pins.commands_files import app as files_app
 
 app = new_app("Say what a file pins, edit it in place, and compare two revisions.")
 
@@ -31,3 +32,6 @@ def _pins(
     version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Show it.")] = False,
 ) -> None:
     pass
+
+
+app.add_typer(files_app)

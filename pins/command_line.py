@@ -109,6 +109,7 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
             code = _fault(error)
         raise typer.Exit(code or 0)
 
+    ending.__doc__ = (command.__doc__ or "").replace("\\b\n", "\b\n")  # docstrings are raw: the mark keeps lines apart
     return ending
 
 

@@ -85,14 +85,15 @@ def _grouped(mentions: Sequence[Mention], file: str) -> list[_Group]:
         part = mention.parts[0]
         holder = part.holder
         subject = mention.name if mention.kind in {PinKind.PACKAGE} or holder is None else ""
+        where = holder.file if holder is not None and holder.file else mention.file or file
         if part.span is not None:
             # the same bytes read in several stages (ONBUILD, a loop) are one pin
-            key: tuple[object, ...] = (mention.kind, subject, mention.file or file, part.span[0], part.span[1])
+            key: tuple[object, ...] = (mention.kind, subject, where, part.span[0], part.span[1])
         elif holder is not None or part.variables:
             variable = holder or part.variables[0]
-            key = (mention.kind, subject, mention.file or file, variable.name, variable.start)
+            key = (mention.kind, subject, where, variable.name, variable.start)
         else:
-            key = (mention.kind, mention.name, mention.file or file, mention.offset)
+            key = (mention.kind, mention.name, where, mention.offset)
         group = groups.get(key)
         if group is None:
             groups[key] = _Group(mention.kind, [mention], mention.parts)
@@ -193,7 +194,7 @@ class _Builder:
         part = group.parts[0]
         holder = part.holder
         variable = holder or next(iter(part.variables), None)
-        file = first.file or self.file
+        file = self._file(first, holder)
         places = tuple(
             Place(file, self.lines.line(file, p.span[0]), p.span[0], p.span[1], p.span[2])
             for p in sorted(group.parts, key=lambda part: part.span or (0, 0, Quoting.PLAIN))
@@ -232,6 +233,9 @@ class _Builder:
             aliases,
             first.note,
         )
+
+    def _file(self, first: Mention, holder: Declaration | None) -> str:
+        return holder.file if holder is not None and holder.file else first.file or self.file
 
     def _scope(self, holder: Declaration | None, first: Mention) -> tuple[Scope, str]:
         if holder is not None:

@@ -142,7 +142,8 @@ def _check(pin: Pin, value: str, where: str) -> None:
             if not re.fullmatch(r"[A-Za-z0-9._+!*:-]+", value):
                 raise UsageError(f"{where}: {value!r} is not a version")
         case PinKind.GIT if value:
-            if not _REVISION.match(value) or value.endswith(".lock"):
+            is_range = ".." in value and ".." in (pin.value or "")  # a cherry-pick may name a range
+            if not _REVISION.match(value.replace("..", ".") if is_range else value) or value.endswith(".lock"):
                 raise UsageError(f"{where}: {value!r} is not a branch, tag or commit")
         case PinKind.IMAGE:
             if not _IMAGE.match(value):

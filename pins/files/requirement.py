@@ -113,7 +113,7 @@ def _read_url(value: Value, start: int, name: str) -> ReadRequirement:
         name = canonicalize_name(egg[1])
     whole = cut(value, start, url_end)
     url = text[start:url_end]
-    if re.match(r"(git|hg|svn|bzr)\+|git@|git://|ssh://git@", url) or url.endswith(".git"):
+    if re.match(r"(git|hg|svn|bzr)\+|git@|git://|ssh://git@", url):
         scheme_end = url.find("://")
         host_end = url.find("/", scheme_end + 3 if scheme_end >= 0 else 0)
         at = url.find("@", host_end) if host_end >= 0 else -1

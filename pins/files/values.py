@@ -48,6 +48,7 @@ class Fragment:
         unknown: why the text is not known, "" when it is.
         origin: for a text computed from others (``${X%%.*}``), what it was computed from.
         splits: whether the shell splits it at blanks (an expansion outside quotes).
+        unset: whether it is not known because an ARG has no default.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Fragment:
     unknown: str = ""
     origin: "tuple[Fragment, ...]" = ()
     splits: bool = False
+    unset: bool = False
 
     @property
     def written(self) -> bool:

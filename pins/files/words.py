@@ -169,7 +169,8 @@ class _Expansion:
         if quoted or self.dialect is not Dialect.SHELL:
             return list(value)
         return [
-            Fragment(f.text, f.start, f.end, f.quoting, f.variables, f.unknown, f.origin, splits=True) for f in value
+            Fragment(f.text, f.start, f.end, f.quoting, f.variables, f.unknown, f.origin, splits=True, unset=f.unset)
+            for f in value
         ]
 
     def _variable(self, name: str, start: int) -> Value:
@@ -223,10 +224,14 @@ class _Expansion:
         return word
 
     def _choose(self, operator: bytes, colon: bool, value: Value | None, word: Value, start: int, name: str) -> Value:
-        absent = value is None or (colon and not unknown_of(value) and text_of(value) == "")
+        absent = (
+            value is None
+            or any(fragment.unset for fragment in value)
+            or (colon and not unknown_of(value) and text_of(value) == "")
+        )
         if operator == b"+":
             return () if absent else word
-        if not absent and value is not None:
+        if value is not None and not absent:
             return value
         if operator == b"?":
             return (self._unknown(start, self.position, f"an error when {name} is not given"),)

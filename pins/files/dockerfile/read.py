@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pins.errors import UsageError
 from pins.files.assemble import Reference, assemble
 from pins.files.commands.download import versions_in
 from pins.files.context import Commit, Context, Copies, read_through
 from pins.files.dockerfile.run_reader import FileReader, RunReader
-from pins.files.dockerfile.stages import Inherited, Role, Stage, Stages, Step, read_stages
+from pins.files.dockerfile.stage_state import Inherited, StageState
+from pins.files.dockerfile.stages import Role, Stage, Stages, Step, read_stages
 from pins.files.dockerfile.syntax import Instruction, json_words, split_dockerfile
 from pins.files.joined import JoinedText
 from pins.files.mention import Mention, part_of
@@ -19,7 +21,7 @@ from pins.files.requirement import repository_name
 from pins.files.shell.commands import Command, ShellReader
 from pins.files.values import Declaration, Fragment, Value, cut, text_of, unknown_of
 from pins.files.words import docker_words, expand
-from pins.model import FileProblem, Form, Installed, PinKind, PinSet, Quoting, StageSummary
+from pins.model import FileProblem, Form, PinKind, PinSet, Quoting, StageSummary
 
 _VARIABLE = re.compile(rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 _STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
@@ -35,7 +37,7 @@ class ReadOptions:
         target: the stage that is built, "" for the last.
         context: the build context.
         repositories: local clones, by pin name, for files that a pinned repository holds.
-        inherited: by the text of a FROM, the environment that an image built from another file brings along.
+        inherited: by the ARG that names it, what an image built from another file brings along.
     """
 
     build_args: Mapping[str, str] = field(default_factory=dict)
@@ -43,15 +45,6 @@ class ReadOptions:
     context: Context | None = None
     repositories: Mapping[str, Path] = field(default_factory=dict)
     inherited: Mapping[str, Inherited] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _StageState:
-    """What a stage leaves behind for stages built from it."""
-
-    checkouts: Checkouts
-    copies: Copies
-    installs: list[Installed]
 
 
 @dataclass(slots=True)
@@ -65,18 +58,38 @@ class _Reading:
     references: list[Reference] = field(default_factory=list)
     declarations: dict[Declaration, Value] = field(default_factory=dict)
     argument_names: set[bytes] = field(default_factory=set)
-    left: dict[int, _StageState] = field(default_factory=dict)
+    left: dict[int, StageState] = field(default_factory=dict)
     problems: list[FileProblem] = field(default_factory=list)
     others: dict[str, bytes] = field(default_factory=dict)
 
+    def pin_set(self) -> PinSet:
+        """What was found, tied together."""
+        stages = self.stages
+        target = stages.find(self.options.target) if self.options.target else None
+        roles = stages.roles(target)
+        by_name = {stage.name: roles[stage.index] for stage in stages.stages}
+        pins = assemble(
+            self.mentions,
+            self.declarations,
+            self.references,
+            self.file,
+            self.data,
+            stages.syntax.instructions,
+            by_name,
+            self.others,
+        )
+        problems = list(self.problems)
+        if stages.problem is not None:
+            problems.append(FileProblem(self.file, stages.problem.line, stages.problem.message))
+        return PinSet(self.file, pins, tuple(_summaries(stages, self, roles)), tuple(problems))
+
     def stage(self, stage: Stage) -> None:
         """Read one stage; those it descends from have been read."""
-        parent = self.left.get(stage.base_stage.index) if stage.base_stage else None
-        state = _StageState(
-            parent.checkouts.child() if parent else Checkouts(),
-            parent.copies.child() if parent else Copies(),
-            list(parent.installs) if parent else [],
-        )
+        brought = self.stages.brought(stage)
+        parent = self.left.get(stage.base_stage.index) if stage.base_stage else (brought.state if brought else None)
+        state = parent.child() if parent else StageState()
+        if brought:
+            self.others.update(brought.files)
         self.left[stage.index] = state
         self._from(stage)
         reader = RunReader(
@@ -192,7 +205,7 @@ class _Reading:
 
     # -- RUN -----------------------------------------------------------------------------------------------------
 
-    def _run(self, step: Step, reader: RunReader, state: _StageState) -> None:
+    def _run(self, step: Step, reader: RunReader, state: StageState) -> None:
         instruction = step.instruction
         if step.shell and posixpath.basename(step.shell[0]) not in _POSIX:
             return
@@ -262,7 +275,7 @@ class _Reading:
 
     # -- COPY and ADD --------------------------------------------------------------------------------------------
 
-    def _copy(self, step: Step, state: _StageState, reader: RunReader) -> None:
+    def _copy(self, step: Step, state: StageState, reader: RunReader) -> None:
         instruction = step.instruction
         body = instruction.body
         words = [body.text[start:end] for start, end in docker_words(body.text, self.stages.syntax.escape)]
@@ -370,12 +383,33 @@ def read_dockerfile(data: bytes, file: str = "Dockerfile", options: ReadOptions 
         file: its path, for reports.
         options: what is known besides the file.
     """
-    return read_dockerfile_stages(data, file, options)[0]
+    return _read(data, file, options or ReadOptions()).pin_set()
 
 
-def read_dockerfile_stages(data: bytes, file: str, options: ReadOptions | None = None) -> tuple[PinSet, Stages]:
-    """As `read_dockerfile`, with the stages, for a file that builds on this one."""
-    options = options or ReadOptions()
+def read_base(data: bytes, file: str, target: str, options: ReadOptions | None = None) -> tuple[PinSet, Inherited]:
+    """Read a Dockerfile that builds the base image of another one.
+
+    Args:
+        data: the file.
+        file: its path.
+        target: the stage that becomes the base image, "" for the last.
+        options: what is known besides.
+
+    Raises:
+        UsageError: there is no such stage.
+    """
+    reading = _read(data, file, options or ReadOptions())
+    stages = reading.stages
+    stage = stages.find(target) if target else (stages.stages[-1] if stages.stages else None)
+    if stage is None or stage.final is None:
+        names = ", ".join(stage.name for stage in stages.stages) or "none"
+        raise UsageError(f"{file} has no stage {target!r}; it has {names}")
+    values = {name: stage.final.values[name] for name in stage.final.exported}
+    files = {file: data, **reading.others}
+    return reading.pin_set(), Inherited(values, stage.workdir, reading.left[stage.index], files)
+
+
+def _read(data: bytes, file: str, options: ReadOptions) -> _Reading:
     stages = read_stages(split_dockerfile(data), file, options.build_args, options.inherited)
     reading = _Reading(stages, data, file, options, [match.start() for match in re.finditer(b"\n", data)])
     for instruction in stages.syntax.instructions:
@@ -388,24 +422,7 @@ def read_dockerfile_stages(data: bytes, file: str, options: ReadOptions | None =
             reading.declarations.setdefault(value[-1].variables[-1], value)
     for stage in stages.stages:
         reading.stage(stage)
-    target = stages.find(options.target) if options.target else None
-    roles = stages.roles(target)
-    by_name = {stage.name: roles[stage.index] for stage in stages.stages}
-    pins = assemble(
-        reading.mentions,
-        reading.declarations,
-        reading.references,
-        file,
-        data,
-        stages.syntax.instructions,
-        by_name,
-        reading.others,
-    )
-    problems = list(reading.problems)
-    if stages.problem is not None:
-        problems.append(FileProblem(file, stages.problem.line, stages.problem.message))
-    summaries = tuple(_summaries(stages, reading, roles))
-    return PinSet(file, pins, summaries, tuple(problems)), stages
+    return reading
 
 
 def _summaries(stages: Stages, reading: _Reading, roles: Mapping[int, Role]) -> Iterator[StageSummary]:

@@ -166,7 +166,7 @@ class RunReader:
     def _around(self, directory: str) -> Checkout:
         found = self.checkouts.around(directory)
         if found is None:
-            found = Checkout(directory, "", posixpath.basename(directory).lower() or "repository")
+            found = Checkout(directory, "", posixpath.basename(directory).lower().strip(".") or "repository")
             self.checkouts.add(found)
         return found
 

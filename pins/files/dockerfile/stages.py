@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from pins.files.dockerfile.stage_state import Inherited
 from pins.files.dockerfile.syntax import DockerfileSyntax, Instruction, SyntaxProblem
 from pins.files.dockerfile.variables import Environment, VariableError
 from pins.files.values import Declaration, Value, text_of, unknown_of
@@ -63,19 +64,6 @@ class Stage:
         return result
 
 
-@dataclass(frozen=True, slots=True)
-class Inherited:
-    """What an image built from another file brings along.
-
-    Attributes:
-        values: its ENV.
-        workdir: its working directory.
-    """
-
-    values: Mapping[str, Value]
-    workdir: str = ""
-
-
 @dataclass(slots=True)
 class Stages:
     """A Dockerfile's stages with their variables.
@@ -86,7 +74,7 @@ class Stages:
         environment: the global environment.
         stages: in file order.
         problem: what ended the reading, None when all was read.
-        inherited: by the text of a FROM, what that image brings along.
+        inherited: by the ARG that names it, what an image built from another file brings along.
     """
 
     syntax: DockerfileSyntax
@@ -134,8 +122,8 @@ class Stages:
             environment, workdir, shell = parent.final.child(), parent.workdir, parent.shell
         else:
             environment, workdir, shell = self.environment.child(), "", ()
-            brought = self.inherited.get(text_of(stage.base))
-            if brought:
+            brought = self.brought(stage)
+            if brought is not None:
                 environment.values.update(brought.values)
                 workdir = brought.workdir
         pending = [*(parent.triggers if parent else ()), *stage.instructions]
@@ -157,6 +145,12 @@ class Stages:
             elif keyword == "ONBUILD" and instruction.trigger:
                 stage.triggers.append(instruction.trigger)
         stage.final, stage.workdir, stage.shell = environment, workdir, shell
+
+    def brought(self, stage: Stage) -> Inherited | None:
+        """What the image that a stage is built from brings along, None when that is not known."""
+        if stage.base_stage is not None:
+            return None
+        return next((self.inherited[d.name] for d in declared_in(stage.base) if d.name in self.inherited), None)
 
     def expand(self, instruction: Instruction, environment: Environment) -> Value:
         """The whole body of an instruction with its variables replaced."""
@@ -199,7 +193,7 @@ def read_stages(
         syntax: the split file.
         file: its name, for declarations.
         build_args: what `--build-arg` would give.
-        inherited: by the text of a FROM, the environment of an image that another file builds.
+        inherited: by the ARG that names it, what an image that another file builds brings along.
     """
     environment = Environment(file, syntax.escape, dict(build_args or {}))
     result = Stages(syntax, file, environment, [], syntax.problem, inherited or {})

@@ -155,6 +155,9 @@ class Environment:
                     unset_is_empty=True,
                 )
                 value = value or _nothing_at(instruction, assignment)
+            if value is None and assignment.name not in self.global_values:
+                reason = f"{assignment.name} has no default: the builder must be given it"
+                value = (Fragment("${" + assignment.name + "}", unknown=reason, unset=True),)
             if value is not None:
                 self.global_values[assignment.name] = through(value, declaration)
 
@@ -169,6 +172,8 @@ class Environment:
                 value = value or _nothing_at(instruction, assignment)
             if value is None:
                 value = self.lookup_global(name)
+                if value is not None and any(fragment.unset for fragment in value):
+                    value = None
             self.declared.add(name)
             if value is not None:
                 declaration = self._declaration("ARG", name, stage, instruction, comment)

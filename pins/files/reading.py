@@ -1,0 +1,267 @@
+"""What the commands read: files and directories, on disk or at a revision, alone, as a chain, or in pairs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pins.errors import UsageError
+from pins.files.compare import Change, Distance, changes
+from pins.files.context import Context, Directory
+from pins.files.locate import Tree, commits_between, locate
+from pins.files.patterns import Pattern
+from pins.files.read import kind_of, pin_files, read_pins
+from pins.model import Override, Pin, PinKind, PinSet, StageSummary
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """What is to be read.
+
+    Attributes:
+        paths: files and directories.
+        revision: "" for the files on disk.
+        build_args: what `--build-arg` would give.
+        target: the stage that is built.
+        chain: `FILE:TARGET=ARG` of files that build base images, in build order.
+        clones: local clones by pin name.
+        context: the build context, where it is not the repository around the file.
+    """
+
+    paths: tuple[Path, ...]
+    revision: str = ""
+    build_args: Mapping[str, str] = field(default_factory=dict)
+    target: str = ""
+    chain: tuple[str, ...] = ()
+    clones: Mapping[str, Path] = field(default_factory=dict)
+    context: Path | None = None
+
+
+@dataclass(frozen=True)
+class _Both:
+    """A build context that may be the repository or the directory of the file."""
+
+    first: Context
+    second: Context
+
+    def read(self, path: str) -> bytes | None:
+        found = self.first.read(path)
+        return found if found is not None else self.second.read(path)
+
+
+@dataclass(frozen=True)
+class _Below:
+    """A directory of a tree as a context of its own."""
+
+    tree: Context
+    directory: str
+
+    def read(self, path: str) -> bytes | None:
+        return self.tree.read(f"{self.directory}/{path}" if self.directory else path)
+
+
+def read_all(request: ReadRequest) -> list[PinSet]:
+    """Read everything that was asked for; in a directory, files without pins and without problems are left out.
+
+    Raises:
+        UsageError: a path or revision does not exist.
+    """
+    result: list[PinSet] = []
+    inherited, chained = _chain(request)
+    result.extend(chained)
+    for path in request.paths:
+        tree, relative = locate(path, request.revision)
+        patterns = tree.patterns()
+        data = tree.read(relative) if relative else None
+        if data is not None:
+            result.append(_one(tree, relative, str(path), data, request, patterns, inherited))
+            continue
+        found = _directory(tree, relative, path, request, patterns, inherited)
+        if not found:
+            at = f" at {request.revision}" if request.revision else ""
+            raise UsageError(f"{path}{at} does not exist, or holds no file with pins")
+        result.extend(found)
+    return result
+
+
+def _directory(
+    tree: Tree,
+    relative: str,
+    path: Path,
+    request: ReadRequest,
+    patterns: tuple[Pattern, ...],
+    inherited: Mapping[str, object],
+) -> list[PinSet]:
+    found: list[PinSet] = []
+    for file in pin_files(tree.files(relative), patterns):
+        data = tree.read(file)
+        if data is None:
+            continue
+        shown = str(path / Path(file).relative_to(relative or "."))
+        pin_set = _one(tree, file, shown, data, request, patterns, inherited, asked=False)
+        if pin_set.pins or not pin_set.complete:
+            found.append(pin_set)
+    return _given_elsewhere(found)
+
+
+def _one(
+    tree: Tree,
+    relative: str,
+    shown: str,
+    data: bytes,
+    request: ReadRequest,
+    patterns: tuple[Pattern, ...],
+    inherited: Mapping[str, object],
+    *,
+    asked: bool = True,
+) -> PinSet:
+    from pins.files.dockerfile.read import ReadOptions
+    from pins.files.dockerfile.stage_state import Inherited
+
+    directory = relative.rpartition("/")[0]
+    top = tree.context()
+    below = _Below(top, directory)
+    kind = kind_of(relative)
+    context: Context = Directory(request.context) if request.context else _Both(top, below)
+    if kind in {"requirements", ""}:  # what such a file names is beside it
+        context = _Shown(top, relative, shown)
+    base = {name: brought for name, brought in inherited.items() if isinstance(brought, Inherited)}
+    options = ReadOptions(request.build_args, request.target, context, request.clones, base)
+    return read_pins(data, shown, options, patterns, asked=asked)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A tree addressed by the paths that are shown to the user."""
+
+    tree: Context
+    relative: str
+    shown: str
+
+    def read(self, path: str) -> bytes | None:
+        import posixpath
+
+        inside = posixpath.relpath(path, posixpath.dirname(self.shown) or ".")
+        return self.tree.read(posixpath.normpath(posixpath.join(posixpath.dirname(self.relative), inside)))
+
+
+def _chain(request: ReadRequest) -> tuple[dict[str, object], list[PinSet]]:
+    from pins.files.dockerfile.read import ReadOptions, read_base
+    from pins.files.dockerfile.stage_state import Inherited
+
+    inherited: dict[str, object] = {}
+    sets: list[PinSet] = []
+    for link in request.chain:
+        place, equals, argument = link.rpartition("=")
+        file, colon, target = place.rpartition(":")
+        if not equals or not colon or not file or not argument:
+            raise UsageError(
+                f"--chain {link!r} must be FILE:TARGET=ARG, such as docker/Dockerfile.base:final=BASE_IMAGE"
+            )
+        tree, relative = locate(Path(file), request.revision)
+        data = tree.read(relative)
+        if data is None:
+            raise UsageError(f"--chain {file}: there is no such file")
+        base = {name: brought for name, brought in inherited.items() if isinstance(brought, Inherited)}
+        context = _Both(tree.context(), _Below(tree.context(), relative.rpartition("/")[0]))
+        options = ReadOptions(request.build_args, target, context, request.clones, base)
+        pin_set, inherited[argument] = read_base(data, file, target, options)
+        sets.append(pin_set)
+    return inherited, sets
+
+
+def _given_elsewhere(sets: list[PinSet]) -> list[PinSet]:
+    """Tell each Dockerfile's pins which other files of the directory give their ARG another value."""
+    given: dict[str, list[Pin]] = {}
+    for pin_set in sets:
+        if kind_of(pin_set.file) in {"bake", "workflow"}:
+            for pin in pin_set.pins:
+                given.setdefault(pin.variable, []).append(pin)
+    if not given:
+        return sets
+    return [replace(s, pins=tuple(_told(pin, given) for pin in s.pins)) if s.stages else s for s in sets]
+
+
+def _told(pin: Pin, given: Mapping[str, list[Pin]]) -> Pin:
+    found = given.get(pin.variable, []) if pin.variable and pin.override.how else []
+    how = tuple(f"{g.file}:{g.line} gives {g.value if g.value is not None else 'a value'}" for g in found)
+    return (
+        replace(pin, override=Override((*pin.override.how, *how), pin.override.reaches, pin.override.misses))
+        if how
+        else pin
+    )
+
+
+def only_stage(pin_set: PinSet, stage: str) -> PinSet:
+    """The pins that a stage or one that it descends from uses."""
+    by_name = {summary.name: summary for summary in pin_set.stages}
+    wanted: list[StageSummary] = []
+    current = by_name.get(stage.lower())
+    while current is not None and current not in wanted:
+        wanted.append(current)
+        current = by_name.get(current.parent)
+    names = {summary.name for summary in wanted}
+    pins = tuple(pin for pin in pin_set.pins if names & {use.stage for use in pin.uses} or pin.stage in names)
+    return replace(pin_set, pins=pins, stages=tuple(wanted))
+
+
+# -- comparing ---------------------------------------------------------------------------------------------------------
+
+Groups = list[tuple[str, str, Sequence[Change]]]
+
+
+def compare_files(old: Path, new: Path, request: ReadRequest) -> tuple[Groups, list[PinSet]]:
+    """What moved between two files.
+
+    Raises:
+        UsageError: one does not exist.
+    """
+    before, after = (_single(path, request) for path in (old, new))
+    after = replace(after, pins=tuple(after.pins))
+    return [(str(old), str(new), changes(before, after, _measure(request)))], [before, after]
+
+
+def _single(path: Path, request: ReadRequest) -> PinSet:
+    if path.is_dir():
+        raise UsageError(f"{path} is a directory; two files are compared, or one directory with --rev OLD..NEW")
+    return read_all(replace(request, paths=(path,)))[0]
+
+
+def compare_revisions(path: Path, old: str, new: str, request: ReadRequest) -> tuple[Groups, list[PinSet]]:
+    """What moved in a file or directory between two revisions (`new` "": the files on disk).
+
+    Raises:
+        UsageError: it exists at neither, or a revision does not exist.
+    """
+    before = {s.file: s for s in _at(path, old, request)}
+    after = {s.file: s for s in _at(path, new, request)}
+    if not before and not after:
+        raise UsageError(f"{path} exists neither at {old} nor at {new or 'present'}")
+    measure = _measure(request)
+    groups: Groups = []
+    for file in dict.fromkeys((*before, *after)):
+        found = changes(before.get(file, PinSet(file, ())), after.get(file, PinSet(file, ())), measure)
+        if found or len(before) + len(after) <= 2:
+            groups.append((f"{file} ({old})", f"{file} ({new or 'on disk'})", found))
+    return groups, [*before.values(), *after.values()]
+
+
+def _at(path: Path, revision: str, request: ReadRequest) -> list[PinSet]:
+    try:
+        return read_all(replace(request, paths=(path,), revision=revision))
+    except UsageError:
+        locate(path if revision or path.exists() else path.parent, revision)  # a wrong revision is still refused
+        return []
+
+
+def _measure(request: ReadRequest) -> Callable[[Pin, Pin], Distance | None]:
+    def measure(old: Pin, new: Pin) -> Distance | None:
+        if new.kind is not PinKind.GIT or not old.value or not new.value:
+            return None
+        names = (new.name, *new.aliases)
+        clone = next((request.clones[n.lower()] for n in names if n.lower() in request.clones), None)
+        if clone is None:
+            return None
+        found = commits_between(clone, old.effective or old.value, new.effective or new.value)
+        return Distance(*found) if found else None
+
+    return measure
