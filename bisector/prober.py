@@ -27,6 +27,10 @@ HEARTBEAT = 1.0
 """Seconds between looks at cancelled and budget-bound work while something runs."""
 
 
+FULL_DISK = 256 * 1024
+"""Bytes: a script that fails with less than this left has met a full disk, whatever it says."""
+
+
 @dataclass(frozen=True)
 class Finished:
     """A probe that ended: with one more run, unbuildable, or found to be the same as another candidate."""
@@ -294,7 +298,17 @@ class Prober:
             tried.entry.id, active.why, f"logs/{log.name}", f"output/{output.name}", self._host
         )
         self._reporter(SmokeStarted(tried.entry.id, tried.candidate, active.why))
-        self._submit(active, lambda: self._environment.run(build, run, active.cancel), self._ran)
+        self._submit(active, lambda: self._run_once(build, run, active.cancel), self._ran)
+
+    def _run_once(self, build: Build, run: SmokeRun, cancel: Flag) -> Ended:
+        ended = self._environment.run(build, run, cancel)
+        free = shutil.disk_usage(self._directory).free
+        if ended.exit_status != 0 and free < FULL_DISK:
+            raise EnvironmentFailureError(
+                f"the disk that holds {self._directory} is full ({free} bytes free), so that the run of {run.candidate}"
+                " counts for nothing; free some space, then go on with the run"
+            )
+        return ended
 
     def _ran(self, active: _Active, future: "Future[object]") -> Finished:
         tried = active.tried

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bisector.certificate import certify
 from bisector.driver import Driver
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
-from bisector.events import Reporter, RunEnded, RunStarted, silent
+from bisector.events import Note, Reporter, RunEnded, RunStarted, silent
 from bisector.executors.local import LocalExecutor
 from bisector.journal import Journal, adapter, to_json
 from bisector.model import Axis, AxisValue, Candidate
@@ -232,6 +232,8 @@ def _drive(
     driver = Driver(request, chain, prober, reporter, seconds_before=before)
     runs_before = sum(len(tried.shown) for tried in prober.tried)
     reporter(RunStarted(run_directory.name, str(run_directory), axes, chain.steps, runs_before))
+    if chain.steps == 1:
+        reporter(Note("there is no version in between: the two ends are verified, and are the answer"))
     try:
         ending = driver.drive()
         journal.decide("ending", ending)

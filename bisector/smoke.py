@@ -5,6 +5,7 @@ devices are found, and how the network is reached), and those named by `--pass-e
 shell that it was started from, and a token in that shell does not reach a log.
 """
 
+import errno
 import os
 import re
 import shlex
@@ -209,10 +210,23 @@ def _observe_failure(ended: Ended, script: Path) -> Observation:
         source = script.read_text(encoding="utf-8", errors="replace")
     except OSError:
         source = ""
+    if full := _disk_full(ended):
+        return Observation("infra", reason=f"a disk is full: {full}")
     if why := _not_startable(ended, script, source):
         return Observation("infra", reason=why)
     signature = read_signature(ended, source, script.name)
     return Observation("fail", signature, _end(ended), command_not_found=ended.exit_status in CANNOT_RUN)
+
+
+_FULL = re.compile(rf"^.*(?:{os.strerror(errno.ENOSPC)}|{os.strerror(errno.EDQUOT)}).*$", re.MULTILINE | re.IGNORECASE)
+_LAST_WORDS = 2000
+"""Characters at the end of what a script prints, in which a full disk is looked for."""
+
+
+def _disk_full(ended: Ended) -> str:
+    """The line that says that a disk is full, which is the machine's fault; "" without one."""
+    found = _FULL.search(ended.errors[-_LAST_WORDS:]) or _FULL.search(ended.output[-_LAST_WORDS:])
+    return found[0].strip() if found else ""
 
 
 def _end(ended: Ended) -> str:
