@@ -78,7 +78,7 @@ def explain(ended: Ended, head: str = "") -> Failure:
         last = next((line.strip() for line in reversed(quotation.splitlines()) if line.strip()), "")
         return Failure(
             Cause.BUILD,
-            _shortened(f"{chain.split(' hint: ')[0]}{': ' if last else ''}{last}"),
+            _shortened(f"{_without_frame(chain)}{': ' if last else ''}{last}"),
             missing=missing,
             unbuilt=unbuilt["package"] or "",
             quoted=_quoted(ended, own, quoted_output, quoted_errors),
@@ -143,7 +143,9 @@ _BROKEN_PACKAGE = re.compile(
     re.IGNORECASE,
 )
 
-_DRAWN = re.compile(r"^ {2}(?:×|├─▶|╰─▶|│)(?: |$)")
+_DRAWN = re.compile(r"^ {2}(×|├─▶|╰─▶|│)(?: |$)")
+_DRAWN_MEANS = {"×": "error: ", "├─▶": "cause: ", "╰─▶": "cause: "}
+_HEADING = re.compile(r"error: ")
 _QUOTATION = re.compile(r"^\s+\[(stdout|stderr)\]\s*$")
 
 
@@ -164,8 +166,9 @@ def _taken_apart(lines: Iterable[str]) -> tuple[str, str, str]:
         if inside:
             quoted[inside].append(line[indent:])
         elif stripped:
-            own.append(_DRAWN.sub("", line).strip())
-    return "\n".join(own), "\n".join(quoted["stdout"]).strip(), "\n".join(quoted["stderr"]).strip()
+            own.append(_DRAWN.sub(lambda drawn: _DRAWN_MEANS.get(drawn[1], ""), line).strip())
+    first = next((number for number, line in enumerate(own) if _HEADING.match(line)), 0)
+    return "\n".join(own[first:]), "\n".join(quoted["stdout"]).strip(), "\n".join(quoted["stderr"]).strip()
 
 
 def _quoted(ended: Ended, own: str, output: str, errors: str) -> Ended:
@@ -180,6 +183,12 @@ def _resolution(chain: str) -> str:
     reason = re.sub(r"^ ?(?:dependencies)?:? ?(?:cause: )?", "", reason)
     reason = re.sub(r" Consider using `exclude-newer-package`[^.]*\.", "", reason)
     return re.sub(r",? ?we can conclude that your requirements are unsatisfiable\.", ", which cannot be.", reason)
+
+
+def _without_frame(chain: str) -> str:
+    """A chain of causes without what every build that fails has in common."""
+    chain = chain.partition(" hint: ")[0].replace(" cause: The build backend returned an error", "")
+    return chain.replace(" cause: ", ": ")
 
 
 def _shortened(text: str) -> str:
