@@ -27,6 +27,8 @@ def test_a_real_regression_gives_its_known_answer(case: Case, tmp_path: Path) ->
     command = [sys.executable, "-m", "bisector", "run", *case.options(), "--format", "json", "-q"]
     variables = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     done = subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
+    if done.returncode == 2 and "no Python" in done.stderr:
+        pytest.skip(done.stderr.strip())
     assert done.returncode in (0, 3), done.stderr
     result = json.loads(done.stdout)
     assert case.right(result), done.stdout
