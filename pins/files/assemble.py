@@ -10,7 +10,7 @@ from pins.files.dockerfile.syntax import Instruction
 from pins.files.dockerfile.variables import plain_comment
 from pins.files.mention import Mention, Part, part_of
 from pins.files.naming import dashed, says_version, stem
-from pins.files.values import Declaration, Value
+from pins.files.values import Declaration, Value, without_credentials
 from pins.model import Form, Override, Pin, PinKind, PinUse, Place, Quoting, Scope
 
 _SHIPPING = frozenset({Role.TARGET, Role.SHIPS})
@@ -222,12 +222,12 @@ class _Builder:
             places,
             part.unknown,
             self._override(part, group),
-            self._comment(holder, first, line),
-            first.repo,
+            without_credentials(self._comment(holder, first, line)),
+            without_credentials(first.repo),
             variable.name if variable else "",
-            first.effective,
+            without_credentials(first.effective),
             first.directory,
-            tuple(first.patches),
+            tuple(without_credentials(patch) for patch in first.patches),
             uses,
             any(shipping) or not uses,
             aliases,
@@ -295,8 +295,8 @@ def _use(mention: Mention) -> PinUse:
     return PinUse(
         mention.stage,
         mention.line,
-        mention.command,
-        mention.effective,
+        without_credentials(mention.command),
+        without_credentials(mention.effective),
         tuple(condition.text for condition in mention.conditions),
         mention.runs,
         tuple((condition.choice, condition.arm) for condition in mention.conditions),

@@ -57,7 +57,10 @@ def part_of(value: Value) -> Part:
     held = [run for run in runs if run[0].variables and re.search(r"[0-9]", text_of(tuple(run)))]
     literal = [run for run in runs if re.search(r"[0-9]", text_of(tuple(run)))]
     named = [run for run in runs if run[0].variables]
-    chosen = tuple((held or literal or named or runs)[0])
+    # the innermost variable: what `BASE_IMAGE=acme/os:${TAG}` was put together from
+    candidates = held or literal or named or runs
+    deepest = max(len(run[0].variables) for run in candidates)
+    chosen = tuple(next(run for run in candidates if len(run[0].variables) == deepest))
     inner = part_of(chosen)
     return Part(inner.text, inner.span, inner.variables, inner.unknown, whole=False)
 

@@ -5,6 +5,7 @@ version on an ARG line far above, perhaps in another stage. A `Value` is that st
 the bytes of the file that it was read from, how they are quoted there, and the variables that it came through.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -174,3 +175,11 @@ def split_words(value: Value) -> list[Value]:
 def literal(text: str, value: Sequence[Fragment]) -> bool:
     """Whether a string is exactly `text` and known."""
     return not unknown_of(tuple(value)) and text_of(tuple(value)) == text
+
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def without_credentials(text: str) -> str:
+    """A text with the user and password of every address in it masked."""
+    return _CREDENTIALS.sub("***@", text) if "@" in text else text

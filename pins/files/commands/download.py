@@ -9,7 +9,8 @@ from pins.files.values import Value, cut, text_of
 _ADDRESS = re.compile(r"(?:https?|ftp|s3)://\S+\Z")
 # A version: at least two numbers, or a v and a number; what follows may be a suffix such as rc1, .post1, -rc2, +cu128.
 _VERSION = re.compile(
-    r"(?<![A-Za-z0-9.])v?\d+(?:\.\d+)+(?:(?:\.?(?:post|dev|rc|a|b|alpha|beta)[.-]?\d+)|(?:-(?:rc|alpha|beta|post)[.]?\d+))*"
+    r"(?<![A-Za-z0-9.])v?\d+(?:\.\d+)+(?:[a-z](?=-\d))?(?:(?:\.?(?:post|dev|rc|a|b|alpha|beta)[.-]?\d+)|(?:-(?:rc|alpha|beta|post)[.]?\d+))*"
+    r"(?:-\d[\w.~]*?(?=\.(?:deb|rpm|txz|tgz|tar|zip|run)\b|_[a-z0-9_]+\.deb\b))?"
     r"(?:(?:\+|%2B)[A-Za-z0-9.]+)?(?![A-Za-z0-9]*://)",
     re.IGNORECASE,
 )
@@ -22,7 +23,7 @@ _PLATFORM = re.compile(
 )
 _NOT_A_VERSION = re.compile(r"ARCH|PLATFORM|OS_|_OS|DISTRO|TARGET|TOKEN|CODENAME|PYTHON_TAG|ABI", re.IGNORECASE)
 _SAYS_VERSION = re.compile(
-    r"VERSION|(?:\A|_)(?:VER|TAG|COMMIT|REF|SHA|RELEASE|BRANCH|REV|BUILD|DATE)(?:_|\Z)", re.IGNORECASE
+    r"VERSION|(?:\A|_)(?:VER|TAG|COMMIT|REF|SHA|RELEASE|BRANCH|REV|REVISION|BUILD|DATE)(?:_|\Z)", re.IGNORECASE
 )
 _LEADING_VERSION = re.compile(r"v?\d+(?:[._-]\d+)+|[0-9a-f]{7,40}\Z")
 _VALUE_OPTIONS = frozenset(
@@ -130,7 +131,7 @@ def versions_in(address: Value) -> list[Download]:
     seen: set[tuple[object, ...]] = set()
     for fragment in address:
         names = [declaration.name for declaration in fragment.variables]
-        if not names or fragment.unknown or not _version_like(fragment.text, names[0]):
+        if not names or fragment.unknown or not version_like(fragment.text, names[0]):
             continue
         if fragment.variables in seen:
             continue
@@ -142,7 +143,8 @@ def versions_in(address: Value) -> list[Download]:
     return [Download(_name(text, text_of(literal[0])), address, literal, repository=repository)] if literal else []
 
 
-def _version_like(text: str, variable: str) -> bool:
+def version_like(text: str, variable: str) -> bool:
+    """Whether a variable's value in an address or image reference is a version, and not a part of a name."""
     if _NOT_A_VERSION.search(variable) or _PLATFORM.match(text) or "://" in text or len(text) >= 80:
         return False
     if not re.search(r"\d", text):
@@ -170,6 +172,9 @@ def _literal_versions(address: Value, text: str) -> tuple[Value, ...]:
     bare = version.removeprefix("v")
     if bare.endswith((".tar", ".zip")):
         bare = bare[:-4]
+    public = bare.split("+")[0]
+    if public != bare and len(re.findall(r"(?<![\d.])" + re.escape(public) + r"(?![\d.])", text[path_start:end])) > 1:
+        bare = public  # the release's tag says it too, without the local label of the file
     places = [
         (m.start(), m.end())
         for m in re.finditer(r"(?<![A-Za-z0-9.])v?(" + re.escape(bare) + r")(?![0-9]|\.[0-9])", text[:end])

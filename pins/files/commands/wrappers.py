@@ -60,11 +60,17 @@ def unwrap(words: tuple[Value, ...]) -> tuple[Value, ...]:
             words = words[index:]
         elif name in {"conda", "mamba", "micromamba", "poetry", "uv"} and len(words) > 1 and text_of(words[1]) == "run":
             words = _after_options(words, 2, frozenset({"-n", "-p", "--name", "--prefix", "--with", "--python"}))
-        elif (_PYTHON.match(name) or unknown_of(words[0])) and len(words) > 2 and text_of(words[1]) == "-m":
+        elif (
+            len(words) > 2 and text_of(words[1]) == "-m" and (_PYTHON.match(name) or text_of(words[2]) in {"pip", "uv"})
+        ):
             words = words[2:]
         else:
             return words
     return words
+
+
+def _runs_module(program: str, module: str) -> bool:
+    return _PYTHON.match(program) is not None or module in {"pip", "uv"}
 
 
 def _after_options(words: tuple[Value, ...], index: int, with_value: frozenset[str]) -> tuple[Value, ...]:

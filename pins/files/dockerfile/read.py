@@ -3,23 +3,23 @@
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pins.errors import UsageError
 from pins.files.assemble import Reference, assemble
-from pins.files.commands.download import versions_in
+from pins.files.commands.download import version_like, versions_in
 from pins.files.context import Commit, Context, Copies, read_through
 from pins.files.dockerfile.run_reader import FileReader, RunReader
 from pins.files.dockerfile.stage_state import Inherited, StageState
 from pins.files.dockerfile.stages import Role, Stage, Stages, Step, read_stages
 from pins.files.dockerfile.syntax import Instruction, json_words, split_dockerfile
 from pins.files.joined import JoinedText
-from pins.files.mention import Mention, part_of
+from pins.files.mention import Mention, Part, part_of
 from pins.files.repositories import Checkouts
 from pins.files.requirement import repository_name
-from pins.files.shell.commands import Command, ShellReader
-from pins.files.values import Declaration, Fragment, Value, cut, text_of, unknown_of
+from pins.files.shell.commands import Command, Condition, ShellReader
+from pins.files.values import Declaration, Fragment, Value, cut, text_of, unknown_of, without_credentials
 from pins.files.words import docker_words, expand
 from pins.model import FileProblem, Form, PinKind, PinSet, Quoting, StageSummary
 
@@ -111,9 +111,12 @@ class _Reading:
                 self._copy(step, state, reader)
             elif keyword in {"ARG", "ENV"}:
                 self._declared(step)
+            elif keyword == "ONBUILD":
+                self._trigger(step, reader, state)
         for name, instruction in stage.image_sources:
             self._image_source(stage, name, instruction)
-        self.problems.extend(FileProblem(self.file, line, message, fatal=False) for line, message in reader.problems)
+        for line, message in reader.problems:
+            self.problems.append(FileProblem(self.file, line, without_credentials(message), fatal=False))
 
     # -- images --------------------------------------------------------------------------------------------------
 
@@ -142,10 +145,7 @@ class _Reading:
         parts = [whole]
         by_tag = False
         if not whole.whole or (whole.unknown and len(base) > 1):
-            runs = [f for f in tag or base if f.variables or f.unknown]
-            distinct = list({f.variables or f.text: f for f in runs}.values())
-            versions = [f for f in distinct if re.search(r"\d", f.text) or f.unknown] or distinct
-            parts = [part_of((f,)) for f in versions] or [part_of(tag) if tag else whole]
+            parts = _versions_of_image(base, tag) or [part_of(tag) if tag else whole]
             by_tag = True
         for part in parts:
             holder = part.holder or next(iter(part.variables), None)
@@ -205,7 +205,7 @@ class _Reading:
 
     # -- RUN -----------------------------------------------------------------------------------------------------
 
-    def _run(self, step: Step, reader: RunReader, state: StageState) -> None:
+    def _run(self, step: Step, reader: RunReader, state: StageState, conditions: tuple[Condition, ...] = ()) -> None:
         instruction = step.instruction
         if step.shell and posixpath.basename(step.shell[0]) not in _POSIX:
             return
@@ -237,11 +237,20 @@ class _Reading:
         else:
             shell.read(_script_of(instruction, self.data), directory, docker=True)
         for command in shell.commands:
-            reader.take(command)
+            reader.take(replace(command, conditions=(*conditions, *command.conditions)) if conditions else command)
         self.problems.extend(
             FileProblem(self.file, reader.line(offset), "not understood as shell; read around it", fatal=False)
             for offset in shell.problems
         )
+
+    def _trigger(self, step: Step, reader: RunReader, state: StageState) -> None:
+        """Read what ONBUILD would run, where no stage of the file is built from this one; else that stage reads it."""
+        trigger = step.instruction.trigger
+        if trigger is None or trigger.keyword != "RUN" or any(s.base_stage is step.stage for s in self.stages.stages):
+            return
+        name = step.stage.name
+        never = Condition(step.instruction.start, 0, f"if a stage is built from {name}", holds=False)
+        self._run(replace(step, instruction=trigger), reader, state, (never,))
 
     def _find(self, path: str, copies: Copies, checkouts: Checkouts) -> tuple[str, bytes] | None:
         checkout = checkouts.around(path)
@@ -323,6 +332,25 @@ class _Reading:
             mention.parts = tuple(part_of(version) for version in found.versions)
             mention.effective, mention.repo, mention.name_from_variable = text, found.repository, not found.name
             self.mentions.append(mention)
+
+
+def _versions_of_image(base: Value, tag: Value) -> list[Part]:
+    """The variables of an image reference that hold a version, wherever in it they stand."""
+    chosen: dict[object, Part] = {}
+    for fragment in base:
+        if not fragment.variables and not fragment.unknown:
+            continue
+        name = fragment.variables[0].name if fragment.variables else ""
+        if fragment.unknown or fragment in tag or version_like(fragment.text, name):
+            chosen.setdefault(fragment.variables or fragment.text, part_of((fragment,)))
+    chains = [part.variables for part in chosen.values()]
+    inner = [part for part in chosen.values() if not any(_ends_with(chain, part.variables) for chain in chains)]
+    digits = [part for part in inner if part.text is None or re.search(r"\d", part.text)]
+    return digits or inner
+
+
+def _ends_with(chain: tuple[Declaration, ...], end: tuple[Declaration, ...]) -> bool:
+    return len(chain) > len(end) and chain[len(chain) - len(end) :] == end
 
 
 def _is_directory(source: str) -> bool:

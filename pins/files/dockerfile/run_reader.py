@@ -18,7 +18,7 @@ from pins.files.requirement import ReadRequirement, RequirementKind, read_requir
 from pins.files.requirement_mentions import mentions_of, unquoted
 from pins.files.requirements import RequirementsFile, read_requirements
 from pins.files.shell.commands import Command
-from pins.files.values import Value, cut, text_of, unknown_of
+from pins.files.values import Value, cut, text_of, unknown_of, without_credentials
 from pins.model import Form, Installed, PinKind
 
 _WORTH_A_LOOK = re.compile(
@@ -357,6 +357,9 @@ class RunReader:
             return self.blank(kind, name, word, command, said)
 
         found = mentions_of(read, blank)
+        if lost := _lost_bound(word, command):
+            for mention in found:
+                mention.note = f"the shell takes '{lost}' for a redirection: the bound does not reach pip; quote it"
         self.mentions.extend(unquoted(mention, self.data) for mention in found)
         unknown = ""
         name = read.name
@@ -365,7 +368,7 @@ class RunReader:
             unknown = "a local file or directory decides"
         elif unknown_of(word):
             unknown = unknown_of(word)
-        self.installs.append(Installed(name, text_of(word), at, unknown=unknown))
+        self.installs.append(Installed(name, without_credentials(text_of(word)), at, unknown=unknown))
 
     def _name_of_path(self, path: str, command: Command) -> str:
         base = posixpath.basename(path)
@@ -475,6 +478,17 @@ def _offset(value: Value, command: Command) -> int:
         if command.start <= fragment.start < command.end:
             return fragment.start
     return command.start
+
+
+def _lost_bound(word: Value, command: Command) -> str:
+    """The bound behind a requirement that the shell takes for a redirection: ``foo>=4`` without quotes."""
+    if not word or not word[-1].written:
+        return ""
+    for redirected in command.outputs:
+        first = redirected[0] if redirected else None
+        if first is not None and 0 < first.start - word[-1].end <= 2 and text_of(redirected).startswith("="):
+            return f">{text_of(redirected)}"
+    return ""
 
 
 def _is_file(text: str) -> bool:
