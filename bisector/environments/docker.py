@@ -3,6 +3,7 @@
 import contextlib
 import re
 import tarfile
+import tempfile
 import threading
 from collections.abc import Sequence
 from datetime import datetime
@@ -37,6 +38,9 @@ from bisector.processes import run_process
 from bisector.request import DockerRequest
 from bisector.smoke import fresh_directories
 from pins.errors import EnvironmentFailureError, UsageError
+
+START_TIMEOUT = 60.0
+"""Seconds in which a container with nothing in it must have started and ended."""
 
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 
@@ -101,16 +105,7 @@ class DockerEnvironment:
             options=self._request.build_options,
             variables=cli_environment(),
         ) as (builder, image):
-            # A container that is never started: the engine says now what it thinks of the user's arguments.
-            container = create(
-                builder.program,
-                self._options(f"{self._run_id}.check"),
-                image,
-                ["/check"],
-                environment=cli_environment(),
-                marker=f"{self._run_id}.check",
-            )
-            remove(container.id)
+            self._try_container(builder, image)
         self._builder = builder
 
     def fingerprint(self) -> dict[str, str]:
@@ -196,6 +191,29 @@ class DockerEnvironment:
                 client.api.remove_image(image_tag(self._run_id, build.input_hash), force=True)
             except ImageNotFound:
                 return
+
+    def _try_container(self, builder: Builder, image: str) -> None:
+        """Start a container in which there is nothing to run: the engine says what it thinks of the user's arguments.
+
+        Better now than after a first build that takes an hour.
+        """
+        marker = f"{self._run_id}.check"
+        container = create(
+            builder.program, self._options(marker), image, ["/check"], environment=cli_environment(), marker=marker
+        )
+        try:
+            with tempfile.TemporaryDirectory(prefix="bisector-check-") as room:
+                run_container(
+                    container,
+                    room_archive(None),
+                    str(ROOM),
+                    Path(room) / "log",
+                    START_TIMEOUT,
+                    threading.Event(),
+                    killed_here=lambda: False,
+                )
+        finally:
+            remove(container.id)
 
     def _checked(self) -> Builder:
         with self._checking:

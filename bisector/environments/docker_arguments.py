@@ -13,6 +13,7 @@ from pins.errors import UsageError
 _SUFFIXES = ("", "_version", "_ver", "_spec", "_specifier", "_requirement", "_ref", "_tag")
 _PREDEFINED = re.compile(r"(?i:https?|ftp|no|all)_proxy|BUILDKIT_\w+|SOURCE_DATE_EPOCH|(?:TARGET|BUILD)[A-Z]+")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\}")
+_CREDENTIALS = re.compile(r"://[^/\s@]+@")
 _OPERATOR = re.compile(r"\s*(?:===|[=~!<>]=|[<>])\s*")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\[[^\]]*\])?)\s*(.*)", re.DOTALL)
 _BOUNDARY = re.compile(r"[-_/]")
@@ -73,6 +74,11 @@ def pin_arguments(
             raise UsageError(f"--build-arg {name}={template}: {name!r} is not a name that an ARG can have")
         if any(character in template for character in "\n\r\0"):
             raise UsageError(f"--build-arg {name}: its value holds a line break or a null, which no ARG can take")
+        if _CREDENTIALS.search(template):
+            raise UsageError(
+                f"--build-arg {name}: a build argument is kept in the history of the image, credentials and all; hand"
+                " the address over with --secret, and read it in a RUN --mount=type=secret"
+            )
         used = {canonicalize_name(found) for found in _PLACEHOLDER.findall(template)}
         if used - known:
             raise UsageError(

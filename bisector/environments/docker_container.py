@@ -27,8 +27,8 @@ KILL_TIMEOUT = 30.0
 _LOOK = 0.1
 
 _INIT_FAILED = re.compile(
-    r"^\[FATAL +tini \(\d+\)\] exec (?P<tini>.*) failed: (?P<reason>.*)$"
-    r"|^(?:ERROR|catatonit) ?\(?catatonit.*?failed to exec (?P<other>.*)$",
+    r"\[FATAL +tini \(\d+\)\] exec (?P<tini>.*) failed: (?P<reason>.*)$"
+    r"|(?:ERROR|catatonit) ?\(?catatonit.*?failed to exec (?P<other>.*)$",
     re.MULTILINE,
 )
 
@@ -83,7 +83,7 @@ def create(
             _refused(ended, options)
         with engine() as client:
             found = client.api.inspect_container(created)
-            if found["Image"] != image:
+            if found["Config"]["Image"] != image:
                 raise UsageError(
                     f"--docker-arg: among {shlex.join(options)} a word without a dash is taken for the image; write"
                     " options with their values in one word, --option=value"
@@ -222,7 +222,9 @@ class Watched:
 
     def _not_started(self, status: int) -> str:
         """Why the init program could not start the command; the engine reports success then."""
-        failed = _INIT_FAILED.search(self._errors.text) if status in {126, 127} else None
+        if status not in {126, 127} or self._output.text:
+            return ""
+        failed = _INIT_FAILED.match(self._errors.text)
         return f"{failed['tini'] or failed['other']}: {failed['reason'] or ''}".rstrip(": ") if failed else ""
 
     @staticmethod

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from bisector.environments.docker_arguments import pin_arguments
@@ -108,6 +110,7 @@ def test_an_explicit_template_settles_it() -> None:
         (("A B", "x"), ["not a name that an ARG can have"]),
         (("", "x"), ["not a name that an ARG can have"]),
         (("A", "x\ny"), ["line break"]),
+        (("INDEX", "https://user:secret@index.invalid/simple"), ["--secret"]),
     ],
 )
 def test_a_wrong_template_is_refused(template: tuple[str, str], words: list[str]) -> None:
@@ -115,6 +118,7 @@ def test_a_wrong_template_is_refused(template: tuple[str, str], words: list[str]
         values("FROM x\nARG PYBIND11_VERSION=3.0\n", templates=(template,))
     for word in words:
         assert word in caught.value.message
+    assert "user:secret" not in caught.value.message
 
 
 @pytest.mark.parametrize("version", ["3.0\n--privileged", "3\0", "3\r4"])
@@ -126,3 +130,8 @@ def test_a_value_that_no_arg_can_hold_is_refused(version: str) -> None:
 def test_a_value_with_a_placeholder_in_it_is_not_read_as_a_template() -> None:
     found = pin_arguments(read_dockerfile("FROM x\nARG A_VERSION=1\nARG B_VERSION=1\n"), "Dockerfile", ["a", "b"], ())
     assert found.values({"a": "{b}", "b": "2"}) == {"A_VERSION": "{b}", "B_VERSION": "2"}
+
+
+def test_the_example_gives_its_pin_to_the_arg_of_the_later_stage() -> None:
+    example = Path(__file__).parents[2] / "docs" / "examples" / "pybind11" / "Dockerfile"
+    assert values(example.read_text()) == {"PYBIND11_SPEC": "==3.1.0"}

@@ -274,6 +274,17 @@ def test_a_context_that_changes_during_a_run_ends_it(setting: Setting) -> None:
     assert setting.environment(DEMO + "COPY taken /taken\n").fingerprint() != fingerprint
 
 
+def test_the_ignore_file_beside_the_dockerfile_is_honoured(setting: Setting) -> None:
+    (setting.room / "context").mkdir()
+    for name in ("a", "b", "My.Dockerfile.dockerignore"):
+        (setting.room / "context" / name).write_text("b\n")
+    environment = setting.environment(DEMO + "COPY . /all\n", named="My.Dockerfile")
+    script = "import os\nprint(sorted(os.listdir('/all')))"
+    ended = setting.run(environment, setting.build(environment), script)
+    assert "'a'" in ended.output
+    assert "'b'" not in ended.output
+
+
 def test_equal_content_is_known_where_only_an_unused_arg_differs(setting: Setting) -> None:
     environment = setting.environment("ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\nCOPY f /f\n")
     (setting.room / "context" / "f").write_text("x")

@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -254,11 +256,39 @@ def test_an_engine_that_dies_in_the_middle_is_ours_and_leaves_a_container_that_i
 
 
 @pytest.mark.docker
-def test_a_container_that_the_engine_cannot_start_is_ours(setting: Setting) -> None:
-    environment = setting.environment(docker_args=("--device=/no/such/device",))
-    with pytest.raises(EnvironmentFailureError, match="/no/such/device"):
-        setting.run(environment, setting.build(environment), "print()")
-    assert [found.kind for found in list_leftovers([setting.run_id])] == ["image"]
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [({"docker_args": ("--device=/no/such/device",)}, "/no/such/device"), ({"gpu": "nvidia"}, "container toolkit")],
+)
+def test_a_container_that_the_engine_cannot_start_is_noticed_before_the_first_build(
+    setting: Setting, options: dict[str, object], word: str
+) -> None:
+    if "gpu" in options and Path("/dev/nvidiactl").exists():
+        pytest.skip("this machine has an NVIDIA GPU")
+    with pytest.raises(EnvironmentFailureError, match=word):
+        setting.environment(**options).check()  # type: ignore[arg-type]
+    assert list_leftovers([setting.run_id]) == ()
+
+
+@pytest.fixture
+def small_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A temporary directory of 80 MiB."""
+    with tempfile.TemporaryDirectory(prefix="disk-") as directory:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80m", "tmpfs", directory], capture_output=True)
+        if mounted.returncode != 0:
+            pytest.skip("this machine lets nobody mount a file system")
+        monkeypatch.setattr(tempfile, "tempdir", directory)
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "-l", directory], check=True)
+
+
+@pytest.mark.docker
+def test_a_full_disk_while_building_is_ours(small_disk: None, private_engine: Path, tiny: Setting) -> None:
+    environment = tiny.environment(TINY + "RUN cat /dev/zero > /large\n")
+    with pytest.raises(EnvironmentFailureError, match="disk is full"):
+        tiny.build(environment)
 
 
 @pytest.mark.docker
