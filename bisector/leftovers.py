@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bisector.journal import Journal
 from bisector.processes import end_marked
-from bisector.runs import JOURNAL, all_runs, driving, is_driven, state_directory
+from bisector.runs import JOURNAL, all_runs, driving, is_driven, marker_of, state_directory
 from pins.errors import PinsError, UsageError
 
 
@@ -62,7 +62,7 @@ def _collect(run: Path, *, everything: bool, dry_run: bool) -> list[Removed]:
         journal.close()
     removed: list[Removed] = []
     if not dry_run:
-        ended = end_marked({f"{run.name}.{probe}" for probe in probes})
+        ended = end_marked({marker_of(run, probe) for probe in probes})
         removed += [Removed("a process", run.name)] * ended
     if environment == "docker":
         removed += _docker_leftovers(run.name, images=everything or (finished and not kept), dry_run=dry_run)

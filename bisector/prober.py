@@ -20,6 +20,7 @@ from bisector.executors.local import Executor
 from bisector.journal import BuildStatus, Journal
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, SmokeScript
 from bisector.record import Shown, Tried, tried_so_far
+from bisector.runs import marker_of
 from bisector.smoke import observe
 from pins.errors import EnvironmentFailureError, PinsError
 
@@ -292,7 +293,7 @@ class Prober:
         log = self._directory / "logs" / f"{name}.log"
         output = fresh(self._directory / "output" / name)
         scratch = fresh(self._directory / "scratch" / name)
-        marker = f"{self._directory.name}.{tried.entry.id}"
+        marker = marker_of(self._directory, tried.entry.id)
         run = SmokeRun(self._smoke, tried.candidate, marker, scratch, output, log)
         active.number = self._journal.start_run(
             tried.entry.id, active.why, f"logs/{log.name}", f"output/{output.name}", self._host

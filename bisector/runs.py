@@ -1,6 +1,7 @@
 """Runs on this machine: where they are kept, which one is meant, and who drives one."""
 
 import fcntl
+import hashlib
 import os
 import secrets
 import socket
@@ -46,6 +47,16 @@ def new_run_directory(asked_for: Path | None, *, room: str = "runs") -> Path:
             f"cannot make the run directory {directory}: {error.strerror}; name another with --run-dir"
         ) from error
     return directory.resolve()
+
+
+def marker_of(run_directory: Path, probe: str) -> str:
+    """The id that marks every process of a probe, those of its build included.
+
+    The directory's name alone would not do: two runs in directories that the user names (`--run-dir`) may have the
+    same, and each would end the other's processes.
+    """
+    place = hashlib.sha256(os.fsencode(run_directory.resolve())).hexdigest()[:12]
+    return f"{run_directory.name}.{place}.{probe}"
 
 
 def all_runs(room: str = "runs") -> list[Path]:

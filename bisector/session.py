@@ -34,7 +34,7 @@ from bisector.report import short_summary
 from bisector.report.model import ProbeRecord, Result, Verdict
 from bisector.request import RunRequest
 from bisector.results import CHAIN, chain_of, result_of
-from bisector.runs import JOURNAL, driving, find_run, new_run_directory
+from bisector.runs import JOURNAL, driving, find_run, marker_of, new_run_directory
 from bisector.smoke import check_script
 from bisector.space import Chain, chain_through, ends, order_of_pins
 from pins.errors import EnvironmentFailureError, NoSolutionError, PinsError, UsageError
@@ -203,7 +203,7 @@ def resume(run: str | None, *, reporter: Reporter = silent, index_url: str = "",
         check_script(request.smoke.path, local=request.environment != "docker")
         environment.check()
         _refuse_changed_inputs(journal, request, environment)
-        end_marked({f"{run_directory.name}.{entry.id}" for entry in journal.probes()})
+        end_marked({marker_of(run_directory, entry.id) for entry in journal.probes()})
         return _drive(request, environment, journal, run_directory, index.redact, reporter)
 
 

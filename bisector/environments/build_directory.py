@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bisector.runs import marker_of
 from pins.errors import EnvironmentFailureError
 
 STAMP = "whole.json"
@@ -15,8 +16,8 @@ STAMP = "whole.json"
 
 
 def build_marker(directory: Path) -> str:
-    """The id that marks the processes of the build in `RUN/builds/PROBE`: "RUN.PROBE", as for the probe's own runs."""
-    return f"{directory.parent.parent.name}.{directory.name}"
+    """The id that marks the processes of the build in `RUN/builds/PROBE`, as for the probe's own runs."""
+    return marker_of(directory.parent.parent, directory.name)
 
 
 def write_stamp(directory: Path, facts: Mapping[str, object]) -> None:

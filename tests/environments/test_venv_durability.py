@@ -12,6 +12,7 @@ import pytest
 
 from bisector.environments.venv_workplace import remove_abandoned
 from bisector.processes import end_marked
+from bisector.runs import marker_of
 from pins.errors import EnvironmentFailureError
 from tests.environments.venv_setting import candidate, setting
 from tests.local_index import LocalIndex
@@ -133,7 +134,7 @@ def test_a_build_whose_run_was_killed_is_found_by_its_mark_and_made_again(
     here = setting(tmp_path, local_index.url)
     recipe = here.environment.resolve(candidate(spam="1.0"))
     slowly = setting(tmp_path, local_index.url, variables={**os.environ, "CFLAGS": "slow"})
-    again = replace(recipe, instructions={**recipe.instructions, "build_keys": {"spam": "other"}})
+    again = replace(recipe, instructions={**recipe.instructions, "circumstances": "others"})
     failures: list[BaseException] = []
 
     def build() -> None:
@@ -148,7 +149,7 @@ def test_a_build_whose_run_was_killed_is_found_by_its_mark_and_made_again(
     while not flag.exists() and time.monotonic() < until:
         time.sleep(0.05)
 
-    assert end_marked({"a run.p1"}) > 0
+    assert end_marked({marker_of(tmp_path / "a run", "p1")}) > 0
     thread.join(30)
     assert isinstance(failures[0], EnvironmentFailureError)
     assert here.build(recipe).installed == (("spam", "1.0"),)
