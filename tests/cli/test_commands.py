@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -286,3 +287,38 @@ def test_both_commands_start_as_programs(variables: dict[str, str]) -> None:
         command = [sys.executable, "-m", name, "--version"]
         ran = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
         assert ran.stdout.startswith(f"{name} ")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_interrupted_says_how_to_go_on_and_does(
+    bisector: Command,
+    variables: dict[str, str],
+    widget: LocalIndex,
+    tmp_path: Path,
+    number: signal.Signals,
+    code: int,
+) -> None:
+    waits = 'test "$PIN_WIDGET" -lt 8 || test -e go || { touch waiting; sleep 300; }\n'
+    script = smoke(
+        tmp_path, f'cd "{tmp_path}"\n{waits}test "$PIN_WIDGET" -lt 5 || {{ echo "ValueError: x" >&2; exit 1; }}'
+    )
+    command = [sys.executable, "-m", "bisector", "run", *run_options(widget), "--smoke", script]
+    run = subprocess.Popen(
+        command, env=variables, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "waiting").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert "running widget=8" in bisector("status").stdout
+    run.send_signal(number)
+    output, messages = run.communicate(timeout=60)
+    assert (run.returncode, output) == (code, "")
+    assert "bisector resume" in messages.splitlines()[-1]
+    assert "interrupted" in bisector("status", "--format", "json").stdout
+
+    (tmp_path / "go").touch()
+    name = messages.split("bisector resume ")[1].split()[0]
+    resumed = bisector("resume", name)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "widget 4 -> 5" in resumed.stdout
