@@ -30,6 +30,7 @@ from bisector.environments.venv_installation import VENV, Instructions, install
 from bisector.environments.venv_recipe import Circumstances, private_lines, resolve_candidate
 from bisector.environments.venv_requirements import BaseRequirements, read_requirements
 from bisector.environments.venv_resolution import failure_of
+from bisector.environments.venv_trees import tree_state
 from bisector.environments.venv_uv import Uv, UvError, check_uv, find_uv
 from bisector.environments.venv_workplace import remove_abandoned, workplace
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
@@ -113,11 +114,11 @@ class VenvEnvironment:
     def _uv(self) -> Uv:
         return Uv(
             find_uv(self._variables),
-            self._cache / "uv",
+            self._cache,
             with_file_locations(self._given_index, self._base),
             self._exclude_newer,
             self._variables,
-            self._began,
+            began=self._began,
         )
 
     def _judge(self, names: Collection[str]) -> IndexConfiguration:
@@ -134,9 +135,9 @@ class VenvEnvironment:
         check_uv(self._uv)
         assert self.python
         try:
-            self._uv.cache.mkdir(parents=True, exist_ok=True)
+            self._cache.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise EnvironmentFailureError(f"cannot make the cache {self._uv.cache}: {error.strerror}") from error
+            raise EnvironmentFailureError(f"cannot make the cache {self._cache}: {error.strerror}") from error
         free = _free(self._cache)
         if free < LEAST_SPACE:
             raise EnvironmentFailureError(
@@ -146,8 +147,9 @@ class VenvEnvironment:
         remove_abandoned(self._cache)
 
     def fingerprint(self) -> dict[str, str]:
-        """See `Environment.fingerprint`: requirement and constraint files, nested ones too."""
-        return dict(self._base.digests)
+        """See `Environment.fingerprint`: requirement and constraint files, nested ones too, and local projects."""
+        projects = {line.directory for line in self._base.requirements if line.directory is not None}
+        return self._base.digests | {f"local project {path}": tree_state(path) for path in sorted(projects)}
 
     def resolve(self, candidate: Candidate) -> Recipe:
         """See `Environment.resolve`; each candidate is resolved once, however often it is asked for."""

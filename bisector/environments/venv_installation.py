@@ -8,6 +8,8 @@ from threading import Event
 from typing import Any
 
 from bisector.environments.build_directory import remove_tree
+from bisector.environments.venv_cache import discard
+from bisector.environments.venv_trees import copied
 from bisector.environments.venv_uv import Uv
 from pins.errors import EnvironmentFailureError
 
@@ -26,7 +28,9 @@ class Instructions:
         build_constraints: requirements that hold in those.
         options: further options of uv, such as `--no-binary=spam`.
         without_upload_times: URLs of indexes that give none.
-        build_keys: package -> all that decides its build besides its source.
+        trees: local projects among them, and their state (`venv_trees`); the requirements name the user's directory.
+        circumstances: a digest of all that decides what builds make of their sources (`venv_cache`).
+        lone: no other candidate builds in the same circumstances.
     """
 
     python: str
@@ -35,7 +39,9 @@ class Instructions:
     build_constraints: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     without_upload_times: tuple[str, ...] = ()
-    build_keys: tuple[tuple[str, str], ...] = ()
+    trees: tuple[tuple[str, str], ...] = ()
+    circumstances: str = "none"
+    lone: bool = False
 
     def as_json(self) -> dict[str, object]:
         """For a recipe."""
@@ -46,7 +52,9 @@ class Instructions:
             "build_constraints": list(self.build_constraints),
             "options": list(self.options),
             "without_upload_times": list(self.without_upload_times),
-            "build_keys": dict(self.build_keys),
+            "trees": [list(tree) for tree in self.trees],
+            "circumstances": self.circumstances,
+            "lone": self.lone,
         }
 
     @staticmethod
@@ -59,7 +67,9 @@ class Instructions:
             tuple(entry["build_constraints"]),
             tuple(entry["options"]),
             tuple(entry["without_upload_times"]),
-            tuple(sorted(entry["build_keys"].items())),
+            tuple((str(path), str(state)) for path, state in entry["trees"]),
+            str(entry["circumstances"]),
+            bool(entry["lone"]),
         )
 
 
@@ -95,8 +105,12 @@ def install(
     """
     venv = directory / VENV
     work = directory / WORK
-    knowing = replace(uv, index=replace(uv.index, without_upload_times=frozenset(instructions.without_upload_times)))
-    configuration = knowing.configuration(dict(instructions.build_keys), resolved=True)
+    uv = replace(
+        uv,
+        index=replace(uv.index, without_upload_times=frozenset(instructions.without_upload_times)),
+        circumstances=instructions.circumstances,
+    )
+    configuration = uv.configuration(resolved=True)
 
     def call(*arguments: str) -> None:
         uv.call(
@@ -108,6 +122,14 @@ def install(
             deadline=deadline,
             cancel=cancel,
         )
+
+    def in_copies(line: str) -> str:
+        for path, state in instructions.trees:
+            named = f" @ {Path(path).as_uri()}"
+            if line.endswith(named):
+                copy = copied(Path(path), state, cache=uv.cache, circumstances=uv.circumstances)
+                return f"{line.removesuffix(named)} @ {copy.as_uri()}"
+        return line
 
     try:
         call("venv", "--no-project", "--quiet", "--python", instructions.python, str(venv))
@@ -127,10 +149,12 @@ def install(
         if not instructions.build_isolation:
             common.append("--no-build-isolation")
         for number, phase in enumerate(instructions.phases, 1):
-            file = _written(work / f"requirements-{number}.txt", [private(line) for line in phase])
+            file = _written(work / f"requirements-{number}.txt", [in_copies(private(line)) for line in phase])
             call(*common, *instructions.options, "--requirements", str(file))
     finally:
         remove_tree(work)
+        if instructions.lone:
+            discard(uv.cache, uv.circumstances)
     return venv
 
 

@@ -1,9 +1,8 @@
 """What uv has resolved: read from the lock file that it writes (PEP 751), and turned into lines to install."""
 
-import hashlib
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -12,8 +11,6 @@ from packaging.utils import canonicalize_name
 
 from pins.errors import EnvironmentFailureError
 from pins.sources.redaction import redact
-
-_NOT_SOURCE = {".git", ".hg", "__pycache__", ".venv", "venv", ".tox", ".nox", ".mypy_cache", ".pytest_cache"}
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,7 @@ class LockedPackage:
         line: the requirement that installs exactly this, free of credentials.
         hashes: of the file that is taken, "sha256:...".
         built: it has no wheel that fits, so it is built from source.
-        identity: all that its source is: version and file hashes, commit, or the state of a directory.
+        identity: all that its source is: version and file hashes, commit, or directory.
     """
 
     name: str
@@ -78,8 +75,8 @@ def _package(entry: Mapping[str, Any], directory: Path) -> LockedPackage:
     if "directory" in entry:
         tree = cast("Mapping[str, Any]", entry["directory"])
         path = Path(os.path.normpath(directory / tree["path"] / tree.get("subdirectory", "")))
-        line = f"-e {path}" if tree.get("editable") else f"{name} @ {path.as_uri()}"
-        return LockedPackage(name, version, line, (), True, f"{version} {line} {directory_state(path)}")
+        line = f"{name} @ {path.as_uri()}"
+        return LockedPackage(name, version, line, (), True, f"{version} {line}")
     files = list(entry.get("wheels", ())) or [entry["sdist"]]
     hashes = tuple(value for file in files for value in _hashes(file))
     known = hashes or tuple(str(file.get("url") or file.get("path")) for file in files)
@@ -91,32 +88,6 @@ def _package(entry: Mapping[str, Any], directory: Path) -> LockedPackage:
 def _hashes(file: Mapping[str, Any]) -> tuple[str, ...]:
     hashes = cast("Mapping[str, str]", file.get("hashes", {}))
     return (f"sha256:{hashes['sha256']}",) if "sha256" in hashes else ()
-
-
-def directory_state(path: Path) -> str:
-    """A digest that changes when a source file below a directory does: names, sizes and times, not content."""
-    digest = hashlib.sha256()
-    for line in sorted(_files(path, "")):
-        digest.update(line.encode(errors="surrogateescape"))
-    return digest.hexdigest()
-
-
-def _files(path: Path, prefix: str) -> Iterator[str]:
-    try:
-        entries = list(os.scandir(path))
-    except OSError:
-        return
-    for entry in entries:
-        if entry.name in _NOT_SOURCE or entry.name.endswith((".egg-info", ".pyc")):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files(Path(entry.path), f"{prefix}{entry.name}/")
-            continue
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        yield f"{prefix}{entry.name} {status.st_size} {status.st_mtime_ns}\n"
 
 
 def installation_order(packages: Sequence[LockedPackage], asked_for: Sequence[str]) -> tuple[tuple[str, ...], ...]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
@@ -12,7 +12,7 @@ from bisector.environments.python_interpreters import Interpreter
 from bisector.environments.venv_failures import Cause, left_out
 from bisector.environments.venv_installation import Instructions
 from bisector.environments.venv_lock import LockedPackage, installation_order
-from bisector.environments.venv_requirements import BaseRequirements, giving_way
+from bisector.environments.venv_requirements import BaseRequirements, RequirementLine, giving_way
 from bisector.environments.venv_resolution import (
     Question,
     Resolution,
@@ -21,6 +21,7 @@ from bisector.environments.venv_resolution import (
     pin_requirements,
 )
 from bisector.environments.venv_tools import resolve_among_tools
+from bisector.environments.venv_trees import copied, tree_state
 from bisector.environments.venv_uv import Uv, UvError
 from bisector.environments.venv_workplace import workplace
 from bisector.model import Candidate, Recipe
@@ -86,19 +87,43 @@ def resolve_candidate(candidate: Candidate, circumstances: Circumstances, judge:
     if len(pinned) < len(pins):
         raise UsageError(f"two pins of {candidate} are the same package; give each package one --pin")
     requirements = (*pins, *giving_way(base.requirements, pinned))
-    key = _digest(circumstances.build_facts())
+    circumstances = replace(
+        circumstances, uv=replace(circumstances.uv, circumstances=_digest(circumstances.build_facts()))
+    )
+    trees = {line.directory: tree_state(line.directory) for line in requirements if line.directory is not None}
+    copies = {
+        path: copied(path, state, cache=circumstances.cache, circumstances=circumstances.uv.circumstances)
+        for path, state in trees.items()
+    }
     question = Question(
         circumstances.python.path,
-        tuple(line.text for line in requirements),
+        tuple(_from_copy(line, copies) for line in requirements),
         tuple(line.text for line in giving_way(base.constraints, pinned)),
         tuple(line.text for line in base.build_constraints),
         base.options,
-        tuple((line.name, key) for line in requirements if line.name),
     )
     with workplace(circumstances.cache) as place:
         circumstances, packages = _resolved(circumstances, question, judge, place, str(candidate))
     named = [*(line.name for line in requirements[len(pins) :] if line.name), *(pin.name for pin in pins)]
-    return _recipe(candidate, circumstances, packages, named)
+    packages = tuple(_from_original(package, copies, trees) for package in packages)
+    return _recipe(candidate, circumstances, packages, named, trees)
+
+
+def _from_copy(line: RequirementLine, copies: Mapping[Path, Path]) -> str:
+    if line.directory is None:
+        return line.text
+    copy = copies[line.directory]
+    if line.directory.as_uri() in line.text:
+        return line.text.replace(line.directory.as_uri(), copy.as_uri())
+    return line.text.replace(str(line.directory), str(copy))
+
+
+def _from_original(package: LockedPackage, copies: Mapping[Path, Path], trees: Mapping[Path, str]) -> LockedPackage:
+    for path, copy in copies.items():
+        if package.line.endswith(f" @ {copy.as_uri()}"):
+            line = f"{package.name} @ {path.as_uri()}"
+            return replace(package, line=line, identity=f"{package.version} {line} {trees[path]}")
+    return package
 
 
 def _resolved(
@@ -129,8 +154,10 @@ def _recipe(
     circumstances: Circumstances,
     packages: Sequence[LockedPackage],
     named: Sequence[str],
+    trees: Mapping[Path, str],
 ) -> Recipe:
-    instructions, facts = _instructions(circumstances, packages, named)
+    builds = any(package.built for package in packages)
+    instructions, facts = _instructions(circumstances, packages, named, trees)
     identity = {
         "schema": SCHEMA,
         "python": circumstances.python.identity,
@@ -138,7 +165,7 @@ def _recipe(
         "index": circumstances.uv.index.public(),
         "options": circumstances.base.options,
         # Where nothing is built, neither the date nor how builds are made is an input.
-        "builds": facts if any(package.built for package in packages) else None,
+        "builds": facts if builds else None,
     }
     return Recipe(
         candidate,
@@ -149,13 +176,15 @@ def _recipe(
 
 
 def _instructions(
-    circumstances: Circumstances, packages: Sequence[LockedPackage], named: Sequence[str]
+    circumstances: Circumstances, packages: Sequence[LockedPackage], named: Sequence[str], trees: Mapping[Path, str]
 ) -> tuple[Instructions, dict[str, object]]:
     facts = circumstances.build_facts()
+    lone = False
     if circumstances.build_isolation:
         phases: tuple[tuple[str, ...], ...] = (tuple(package.name for package in packages),) if packages else ()
     else:
         phases = installation_order(packages, named)
+        lone = any(package.built for package in packages)
         facts |= {"phases": phases, "packages": [package.identity for package in packages]}
     lines = {package.name: package.requirement for package in packages}
     instructions = Instructions(
@@ -165,9 +194,9 @@ def _instructions(
         build_constraints=tuple(redact(line.text, ()) for line in circumstances.base.build_constraints),
         options=circumstances.base.options,
         without_upload_times=tuple(sorted(circumstances.uv.index.without_upload_times)),
-        build_keys=tuple(
-            (package.name, _digest([facts, package.identity])[:32]) for package in packages if package.built
-        ),
+        trees=tuple(sorted((str(path), state) for path, state in trees.items())),
+        circumstances=_digest(facts) if lone else circumstances.uv.circumstances,
+        lone=lone,
     )
     return instructions, facts
 

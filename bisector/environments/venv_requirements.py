@@ -32,16 +32,18 @@ class RequirementLine:
     """One requirement, as uv reads it from a file.
 
     Attributes:
-        text: a PEP 508 requirement, an absolute path or a URL; "-e " before it where it is editable.
+        text: a PEP 508 requirement, an absolute path or a URL.
         origin: where it stands: "--with", "base.txt:3".
         name: the canonical name of the package, "" for a path or URL without one.
         exact: it allows a single version.
+        directory: the local project that it names, None where it names none.
     """
 
     text: str
     origin: str
     name: str = ""
     exact: bool = False
+    directory: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,8 @@ class _Reader:
                 nested = path.parent / Path(value).expanduser()
                 self.read(nested, constraints=constraints or option in ("-c", "--constraint"), included_by=origin)
             case "-e" | "--editable":
-                parsed = _parse(value, origin, path.parent)
-                self.requirements.append(RequirementLine(f"-e {parsed.text}", origin, parsed.name))
+                # Built and installed as any other: a candidate must not change when the directory does.
+                self.requirements.append(_parse(value, origin, path.parent))
             case "-i" | "--index-url" | "--pypi-url":
                 self.locations.append(FileLocation("index", value, path.parent, origin))
             case "--extra-index-url":
@@ -209,12 +211,21 @@ def _parse(text: str, origin: str, directory: Path) -> RequirementLine:
         if text.startswith("-") or not _is_place(text, directory):
             reason = str(error).splitlines()[0]
             raise UsageError(f"{origin}: {shown!r} is not a requirement such as 'spam>=1,<2': {reason}") from error
-        return RequirementLine(_absolute(text, directory), origin)
+        place = _absolute(text, directory)
+        return RequirementLine(place, origin, directory=_local_project(place.partition("[")[0]))
     if requirement.url and not urlsplit(requirement.url).scheme:
         requirement.url = (directory / requirement.url).resolve().as_uri()
     pins = [part for part in requirement.specifier if part.operator in ("==", "===") and "*" not in part.version]
     exact = bool(pins or requirement.url) and requirement.marker is None
-    return RequirementLine(str(requirement), origin, canonicalize_name(requirement.name), exact)
+    project = _local_project(requirement.url or "")
+    return RequirementLine(str(requirement), origin, canonicalize_name(requirement.name), exact, project)
+
+
+def _local_project(place: str) -> Path | None:
+    """The directory that a path or file: URL names."""
+    if place.startswith("file://"):
+        place = unquote(urlsplit(place).path)
+    return Path(place) if place.startswith(os.sep) and Path(place).is_dir() else None
 
 
 def _is_place(text: str, directory: Path) -> bool:

@@ -24,7 +24,6 @@ class Question:
         python: path of the interpreter.
         requirements, constraints, build_constraints: lines.
         options: further options of uv.
-        build_keys: see `Uv.configuration`.
     """
 
     python: Path
@@ -32,7 +31,6 @@ class Question:
     constraints: tuple[str, ...] = ()
     build_constraints: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
-    build_keys: tuple[tuple[str, str], ...] = ()
 
 
 def pin_requirements(candidate: Candidate) -> tuple[RequirementLine, ...]:
@@ -100,7 +98,7 @@ def compile_once(uv: Uv, question: Question, workplace: Path) -> Resolution:
         return Resolution()
     ended = uv.call(
         [*arguments, "--format", "pylock.toml", "--output-file", lock.name],
-        configuration=uv.configuration(dict(question.build_keys)),
+        configuration=uv.configuration(),
         workplace=workplace,
         log=workplace / "resolve.log",
         marker=workplace_marker(workplace),

@@ -13,6 +13,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from bisector.environments.venv_cache import discard
 from bisector.environments.venv_failures import Cause
 from bisector.environments.venv_installation import Instructions, install
 from bisector.environments.venv_lock import LockedPackage
@@ -44,6 +45,7 @@ def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> t
                 str(question.python),
                 (ready,) if ready else (),
                 without_upload_times=tuple(uv.index.without_upload_times),
+                circumstances=uv.circumstances,
             ),
             directory,
             log=place / "resolve.log",
@@ -51,17 +53,15 @@ def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> t
         )
     except UvError as error:
         raise failure_of(error, f"resolving {what}") from error
-    state = hashlib.sha256("\n".join(sorted(ready)).encode()).hexdigest()[:32]
-    among = replace(
-        question,
-        python=venv / "bin" / "python",
-        options=(*question.options, "--no-build-isolation"),
-        build_keys=tuple((name, f"{key[:32]}{state}") for name, key in question.build_keys),
-    )
+    python = venv / "bin" / "python"
+    among = replace(question, python=python, options=(*question.options, "--no-build-isolation"))
+    uv = replace(uv, circumstances=hashlib.sha256("\n".join([uv.circumstances, *sorted(ready)]).encode()).hexdigest())
     try:
         return compile_once(uv, among, place).packages
     except UvError as error:
         raise failure_of(error, f"resolving {what}") from error
+    finally:
+        discard(uv.cache, uv.circumstances)
 
 
 def _without_what_fails(uv: Uv, question: Question, place: Path, what: str) -> tuple[LockedPackage, ...]:

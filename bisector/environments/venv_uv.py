@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from threading import Event
 
+from bisector.environments.venv_cache import cache_for
 from bisector.environments.venv_failures import Cause, Failure, explain
 from bisector.model import Ended
 from bisector.processes import run_process
@@ -58,10 +59,11 @@ class Uv:
 
     Attributes:
         program: its path.
-        cache: its cache, which all runs of bisector share.
+        cache: bisector's cache directory, in which uv's lie.
         index: where packages come from.
         exclude_newer: the index is read as of this time (aware).
         variables: the caller's environment.
+        circumstances: a digest of all that decides what builds make of their sources (`venv_cache`).
         began: when this run began to read the index (`time.time()`): what it has read since then is not asked for
             again, since time stands still during a run.
     """
@@ -71,18 +73,17 @@ class Uv:
     index: IndexConfiguration
     exclude_newer: datetime
     variables: Mapping[str, str]
+    circumstances: str = "none"
     began: float = field(default_factory=time.time)
 
     def build_variables(self) -> dict[str, str]:
         """Those of the caller's variables that are known to change what a build makes."""
         return {name: value for name, value in sorted(self.variables.items()) if _BUILD.fullmatch(name)}
 
-    def configuration(self, build_keys: Mapping[str, str] | None = None, *, resolved: bool = False) -> str:
+    def configuration(self, *, resolved: bool = False) -> str:
         """The text of a `uv.toml`, free of credentials.
 
         Args:
-            build_keys: package -> all that decides its build besides its source, as a digest. uv would otherwise
-                take a wheel that it has built from the same source in other circumstances.
             resolved: only files that were resolved before are asked for, by their hashes.
         """
         text = self.index.uv_configuration(self.exclude_newer)
@@ -90,14 +91,9 @@ class Uv:
         # One second more than that, for the index tells the time in whole seconds.
         age = max(0, math.ceil(time.time() - self.began) + (RESOLVED_AGE if resolved else 1))
         control = f'cache-control = {{ api = "max-age={age}", files = "max-age=365000000, immutable" }}'
-        text = text.replace("[[index]]\n", f"[[index]]\n{control}\n")
-        if build_keys:
-            text += "\n[extra-build-variables]\n" + "".join(
-                f'"{name}" = {{ BISECTOR_BUILD_KEY = "{key}" }}\n' for name, key in sorted(build_keys.items())
-            )
-        return text
+        return text.replace("[[index]]\n", f"[[index]]\n{control}\n")
 
-    def environment(self, temporary: Path) -> dict[str, str]:
+    def environment(self, cache: Path, temporary: Path) -> dict[str, str]:
         """The variables that uv and the builds it starts see; `temporary` takes their temporary files."""
         kept = {
             name: value
@@ -108,7 +104,7 @@ class Uv:
             "UV_LINK_MODE": "hardlink",
             **kept,
             **self.index.uv_file_environment(),
-            "UV_CACHE_DIR": str(self.cache),
+            "UV_CACHE_DIR": str(cache),
             "UV_PYTHON_DOWNLOADS": "never",
             "UV_NO_PROGRESS": "1",
             "UV_PREVIEW": "0",
@@ -149,17 +145,17 @@ class Uv:
         temporary = workplace / "tmp"
         try:
             temporary.mkdir(parents=True, exist_ok=True)
-            self.cache.mkdir(parents=True, exist_ok=True)
             file = workplace / CONFIGURATION
             file.write_text(configuration, encoding="utf-8")
         except OSError as error:
             raise EnvironmentFailureError(f"cannot prepare a build in {workplace}: {error.strerror}") from error
+        environment = self.environment(cache_for(self.cache, self.circumstances), temporary)
         pauses = iter(_PAUSES[:RETRIES])
         while True:
             before = log.stat().st_size if log.exists() else 0
             ended = run_process(
                 [self.program, *arguments, "--config-file", str(file), "--color", "never"],
-                environment=self.environment(temporary),
+                environment=environment,
                 directory=workplace,
                 log=log,
                 marker=marker,

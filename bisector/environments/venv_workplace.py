@@ -3,16 +3,13 @@
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bisector.environments.venv_cache import remove_unused
 from bisector.processes import end_marked
 from pins.errors import EnvironmentFailureError
-
-ABANDONED_BUILD = 48 * 3600.0
-"""Seconds after which what uv itself has left of a killed build in its cache is nobody's any more."""
 
 
 @contextmanager
@@ -51,15 +48,7 @@ def remove_abandoned(cache: Path) -> tuple[str, ...]:
             end_marked({workplace_marker(path)})
             shutil.rmtree(path, ignore_errors=True)
             removed.append(f"the directory of a resolution ({path})")
-    for path in (cache / "uv" / "builds-v0").glob(".tmp*"):
-        try:
-            age = time.time() - path.stat().st_mtime
-        except OSError:
-            continue
-        if age > ABANDONED_BUILD:
-            shutil.rmtree(path, ignore_errors=True)
-            removed.append(f"the directory of a build ({path})")
-    return tuple(removed)
+    return (*removed, *remove_unused(cache))
 
 
 def _is_alive(pid: int) -> bool:

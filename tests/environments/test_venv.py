@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,12 +137,13 @@ def test_a_source_distribution_that_does_not_build_is_unbuildable_with_what_its_
 
 
 def test_a_build_that_takes_too_long_is_unbuildable(local_index: LocalIndex, tmp_path: Path) -> None:
-    slow = "import os, time\nif 'BISECTOR_SLOW' in os.environ: time.sleep(60)"
+    slow = "import os, time\nif os.environ.get('CFLAGS') == 'slow': time.sleep(60)"
     local_index.add("spam", "1.0", setup_py=slow)
     here = setting(tmp_path, local_index.url, build_timeout=1.0)
     recipe = here.environment.resolve(candidate(spam="1.0"))
-    variables = {**os.environ, "BISECTOR_SLOW": "1", "CFLAGS": "-O1"}  # the flag makes the cached wheel another's
-    slow_here = setting(tmp_path, local_index.url, build_timeout=1.0, variables=variables)
+    slow_here = setting(tmp_path, local_index.url, build_timeout=1.0, variables={**os.environ, "CFLAGS": "slow"})
+    # In the same circumstances, the wheel that was built while resolving would be taken.
+    recipe = replace(recipe, instructions={**recipe.instructions, "circumstances": "others"})
 
     with pytest.raises(BuildFailedError, match="not built within 1 s") as failure:
         slow_here.build(recipe)
@@ -239,8 +241,6 @@ def test_files_are_links_into_the_cache(local_index: LocalIndex, tmp_path: Path)
 
 
 def test_recipes_are_json_and_survive_it(local_index: LocalIndex, tmp_path: Path) -> None:
-    from dataclasses import replace
-
     local_index.add("spam", "1.0", sdist=True, wheel=False)
     here = setting(tmp_path, local_index.url)
     recipe = here.environment.resolve(candidate(spam="1.0"))
@@ -313,3 +313,40 @@ def test_an_unknown_python_is_a_usage_error_that_lists_those_found(local_index: 
         here.environment.check()
 
     assert sys.executable in str(failure.value)
+
+
+LEAVES_SOMETHING = """
+import os, pathlib, zipfile
+left = pathlib.Path("object-file")
+if not left.exists():
+    left.write_text(os.environ.get("CFLAGS", ""))
+[wheel] = pathlib.Path("payload").iterdir()
+with zipfile.ZipFile(wheel, "a") as archive:
+    archive.writestr("compiled.py", f"flags = {left.read_text()!r}")
+"""
+
+
+def test_what_a_build_leaves_in_its_source_does_not_reach_a_build_in_other_circumstances(
+    local_index: LocalIndex, tmp_path: Path
+) -> None:
+    local_index.add("spam", "1.0", setup_py=LEAVES_SOMETHING)
+
+    def compiled_with(number: int, flags: str) -> str:
+        here = setting(tmp_path, local_index.url, variables={**os.environ, "CFLAGS": flags})
+        here.number = number
+        return here.run(here.make(spam="1.0"), "import compiled; print(compiled.flags)").output.strip()
+
+    assert [compiled_with(10 * n, flags) for n, flags in enumerate(["-O1", "-O2", "-O1"])] == ["-O1", "-O2", "-O1"]
+
+
+def test_what_was_downloaded_is_shared_by_all_circumstances(local_index: LocalIndex, tmp_path: Path) -> None:
+    local_index.add("spam", "1.0", requires=["eggs"], sdist=True, wheel=False)
+    local_index.add("eggs", "1.0")
+    for number, flags in enumerate(["-O0", "-O1", "-O2", "-O3"]):
+        here = setting(tmp_path, local_index.url, variables={**os.environ, "CFLAGS": flags})
+        here.number = number * 10
+        here.make(spam="1.0")
+
+    paths = [request.path for request in local_index.requests if request.method == "GET"]
+    assert sum(path.endswith(".whl") for path in paths) == 1
+    assert sum(path.endswith(".tar.gz") for path in paths) == 4

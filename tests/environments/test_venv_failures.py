@@ -240,8 +240,8 @@ def test_a_build_can_be_cancelled(local_index: LocalIndex, tmp_path: Path) -> No
     here = quick(tmp_path, local_index.url, variables={"CFLAGS": "slow"})
     from dataclasses import replace
 
-    keys = {"spam": "another"}  # else the wheel that was built while resolving is taken
-    recipe = replace(recipe, instructions={**recipe.instructions, "build_keys": keys})
+    # In the same circumstances, the wheel that was built while resolving would be taken.
+    recipe = replace(recipe, instructions={**recipe.instructions, "circumstances": "others"})
     cancel = threading.Event()
     threading.Timer(0.5, cancel.set).start()
     began = time.monotonic()

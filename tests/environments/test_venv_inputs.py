@@ -209,7 +209,7 @@ def test_requirement_files_are_read_as_pip_reads_them(tmp_path: Path) -> None:
         'Spam_X[a,b]<2,>=1; python_version >= "3"',
         "eggs==1.0",
         "toast",
-        f"-e {tmp_path / 'local'}",
+        f"{tmp_path / 'local'}",
         f"{tmp_path / 'local'}",
         "ham @ https://x.invalid/abc/ham.whl#sha256=00",
     ]
@@ -290,13 +290,13 @@ def test_one_of_several_indexes_gives_no_upload_times_and_still_counts(local_ind
         assert here.make(spam="1.0").installed == (("eggs", "3.0+local"), ("spam", "1.0"))
 
 
-def project(directory: Path, text: str = "x = 1\n") -> Path:
+def project(directory: Path, text: str = "x = 1\n", setup_py: str = "") -> Path:
     """A project that builds without anything else."""
     import gzip
     import io
     import tarfile
 
-    _, content = make_sdist("eggs", "1.0", files={"eggs.py": text}, setup_py="")
+    _, content = make_sdist("eggs", "1.0", files={"eggs.py": text}, setup_py=setup_py)
     with tarfile.open(fileobj=io.BytesIO(gzip.decompress(content))) as archive:
         archive.extractall(directory, filter="data")
     return directory / "eggs-1.0"
@@ -308,17 +308,20 @@ def installed_text(here: Setting, build: Any) -> str:
 
 def test_a_local_project_is_built_anew_when_it_has_changed(local_index: LocalIndex, tmp_path: Path) -> None:
     local_index.add("spam", "1.0")
-    path = project(tmp_path / "source")
+    path = project(tmp_path / "source", setup_py="open('left-by-the-build', 'w').close()")
+    project_files = list(path.rglob("*"))
     first = setting(tmp_path, local_index.url, requirements=(f"eggs @ {path.as_uri()}",))
     recipe = first.environment.resolve(candidate(spam="1.0"))
     assert installed_text(first, first.build(recipe)) == "x = 1"
 
+    untouched = sorted(path.rglob("*"))
     [old] = (path / "payload").iterdir()
     old.write_bytes(make_wheel("eggs", "1.0", files={"eggs.py": "x = 2\n"})[1])
     second = setting(tmp_path, local_index.url, requirements=(f"eggs @ {path.as_uri()}",))
     second.number = 10
     again = second.environment.resolve(candidate(spam="1.0"))
 
+    assert untouched == sorted(project_files)
     assert again.input_hash != recipe.input_hash
     assert installed_text(second, second.build(again)) == "x = 2"
 
