@@ -1,3 +1,4 @@
+import json
 import os
 import shutil
 import tempfile
@@ -55,14 +56,18 @@ def setting(engine_image: str, tmp_path: Path) -> Iterator[Setting]:
 
 
 @pytest.fixture
-def private_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A second engine, that a test may stop, with the image `tiny`. Its directory; DOCKER_HOST names it."""
+def private_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A second engine, that a test may stop, with the image `tiny`. Its directory; DOCKER_HOST names it.
+
+    Its parameter, where it has one, is the engine's configuration.
+    """
     import docker
 
     if shutil.which("dockerd", path=SYSTEM) is None:
         pytest.skip("no dockerd here; `scripts/docker-engine start` as root installs it")
     # Short, for a socket's name has a limit.
     directory = Path(tempfile.mkdtemp(prefix="engine-"))
+    (directory / "daemon.json").write_text(json.dumps(getattr(request, "param", {})))
     try:
         try:
             variables = engine_script("start", "--private", directory=directory)

@@ -291,6 +291,36 @@ def test_a_full_disk_while_building_is_ours(small_disk: None, private_engine: Pa
         tiny.build(environment)
 
 
+GROUP = "bisector-test"
+
+
+@pytest.fixture
+def memory_group() -> Iterator[None]:
+    """A control group whose members have 96 MiB of memory together."""
+    groups = Path("/sys/fs/cgroup")
+    first, limit = (
+        (groups / "memory", "memory.limit_in_bytes") if (groups / "memory").is_dir() else (groups, "memory.max")
+    )
+    group = first / GROUP
+    try:
+        group.mkdir(exist_ok=True)
+        (group / limit).write_text(str(96 << 20))
+    except OSError as error:
+        pytest.skip(f"this machine lets nobody limit memory: {error}")
+    yield
+    for made in groups.glob(f"**/{GROUP}"):
+        for below in sorted(made.glob("**/"), reverse=True):
+            below.rmdir()
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("private_engine", [{"cgroup-parent": f"/{GROUP}"}], indirect=True)
+def test_memory_that_runs_out_while_building_is_ours(memory_group: None, private_engine: Path, tiny: Setting) -> None:
+    environment = tiny.environment(TINY + "RUN x=aaaaaaaa; while :; do x=$x$x; done\n")
+    with pytest.raises(EnvironmentFailureError, match="the kernel killed a process of the build"):
+        tiny.build(environment)
+
+
 @pytest.mark.docker
 def test_a_word_taken_for_the_image_leaves_nothing_behind(setting: Setting) -> None:
     environment = setting.environment()

@@ -1,0 +1,75 @@
+"""The example of the README, from the command line to the name of the culprit."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bisector.environments.docker_leftovers import list_leftovers
+from tests.docker.docker_setting import DEMO, Setting
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "docs" / "examples" / "pybind11"
+COMMAND = [sys.executable, "-c", "import sys; from bisector.cli import main; sys.exit(main())"]
+
+
+def bisector(*words: str, state: Path) -> subprocess.Popen[str]:
+    variables = os.environ | {"XDG_STATE_HOME": str(state)}
+    return subprocess.Popen([*COMMAND, *words], cwd=ROOT, env=variables, text=True, stdout=subprocess.PIPE)
+
+
+@pytest.mark.docker
+@pytest.mark.network
+@pytest.mark.slow
+def test_the_release_that_broke_kimi_is_named_and_nothing_is_left(engine_image: str, tmp_path: Path) -> None:
+    words = [
+        *("run", "--pin", "pybind11=3.0.0..3.1.0", "--dockerfile", str(EXAMPLE / "Dockerfile")),
+        *("--build-arg", f"BASE_IMAGE={engine_image}", "--smoke", str(EXAMPLE / "smoke.py")),
+        *("--repeat", "1", "--format", "json", "--run-dir", str(tmp_path / "run")),
+    ]
+    process = bisector(*words, state=tmp_path)
+    printed, _ = process.communicate(timeout=1200)
+    assert process.returncode == 0
+    culprit = json.loads(printed)["culprit"]
+    assert (culprit["pin"], culprit["old"], culprit["new"]) == ("pybind11", "3.0.4", "3.1.0")
+    assert list_leftovers(["run"]) == ()
+
+
+@pytest.mark.docker
+@pytest.mark.network
+@pytest.mark.slow
+def test_a_killed_run_is_resumed_and_what_it_left_is_collected(setting: Setting, tmp_path: Path) -> None:
+    context = tmp_path / "context"
+    context.mkdir()
+    (context / "Dockerfile").write_text(DEMO.replace("DEMO_VERSION", "SIX_VERSION"))
+    smoke = context / "smoke.sh"
+    smoke.write_text('#!/bin/sh\nsleep 3\ngrep -q "1.1[0-4]" /demo && { echo broken >&2; exit 1; }\nexit 0\n')
+    smoke.chmod(0o755)
+    words = [
+        *("run", "--pin", "six=1.5.0..1.14.0", "--dockerfile", str(context / "Dockerfile")),
+        *("--build-arg", f"BASE_IMAGE={setting.base_image}", "--smoke", str(smoke), "--repeat", "1"),
+    ]
+    process = bisector(*words, state=tmp_path)
+    runs = tmp_path / "bisector" / "runs"
+    until = time.monotonic() + 120
+    while not (logs := list(runs.glob("*/logs/*-run-1.log"))):
+        assert time.monotonic() < until, "it never ran the script"
+        time.sleep(0.2)
+    time.sleep(1)
+    process.kill()
+    process.wait()
+    run = logs[0].parents[1].name
+    assert "container" in {one.kind for one in list_leftovers([run])}
+
+    resumed = bisector("resume", "--format", "json", state=tmp_path)
+    printed, _ = resumed.communicate(timeout=600)
+    assert resumed.returncode == 0
+    culprit = json.loads(printed)["culprit"]
+    assert (culprit["old"], culprit["new"]) == ("1.9.0", "1.10.0")
+    collected = bisector("gc", state=tmp_path)
+    assert collected.wait(120) == 0
+    assert list_leftovers([run]) == ()
