@@ -1,5 +1,6 @@
 """From the journal to the result: everything that a report says is read from the record, live or finished."""
 
+import shlex
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
@@ -109,7 +110,7 @@ class _Assembly:
             fail_if_bad=ending.fail_if_bad if ending else None,
             fail_if_good=ending.fail_if_good if ending else None,
             probes=probes,
-            reproduce=" ".join(self.request.command_line),
+            reproduce=shlex.join(self.request.command_line),
             resume="" if self.finished else f"bisector resume {self.directory.name}",
             notes=self._notes(ending, witnesses),
             environment=self.journal.meta("environment"),

@@ -131,6 +131,8 @@ def test_what_follows_the_dashes_is_the_scripts(bisector: Command, widget: Local
     script = smoke(tmp_path, 'test "$1,$2,$3" = "--pin,a b,--" && test "$PIN_WIDGET" -lt 5')
     ran = bisector("run", *run_options(widget), "--smoke", script, "--", "--pin", "a b", "--")
     assert "widget 4 -> 5" in ran.stdout, ran.stderr
+    reproduce = json.loads(bisector("report", "--format", "json").stdout)["reproduce"]
+    assert reproduce.endswith("--smoke smoke.sh -- --pin 'a b' --")
 
 
 def test_options_come_from_a_file_and_its_paths_are_relative_to_it(
