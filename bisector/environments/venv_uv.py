@@ -20,7 +20,8 @@ from pins.errors import EnvironmentFailureError, SourceError, UsageError
 from pins.sources.index_configuration import IndexConfiguration, without_index_variables
 
 CONFIGURATION = "uv.toml"
-LEAST_UV = (0, 9)
+LEAST_UV = (0, 13)
+"""Older ones pass over settings of an index that decide what is resolved, without a word."""
 RESOLVED_AGE = 3600
 """Seconds before the run that what an index lists may have been read, when only resolved files are asked for."""
 RETRIES = 2
