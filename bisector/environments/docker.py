@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from bisector.environments.base import BuildFailedError
@@ -84,8 +85,13 @@ class DockerEnvironment:
         self._checking = threading.Lock()
         self._python = PYTHONS[0]
         self._builder: Builder | None = None
-        self._platform = ""
         self._here = False
+
+    @cached_property
+    def _platform(self) -> str:
+        with engine() as client:
+            version = client.version()
+        return f"{version.get('Os')}/{version.get('Arch')}"
 
     def check(self) -> None:
         """See `Environment.check`."""
@@ -94,8 +100,6 @@ class DockerEnvironment:
         check_run_arguments(self._request.docker_args)
         with engine() as client:
             self._here = on_this_machine(client)
-            version = client.version()
-            self._platform = f"{version.get('Os')}/{version.get('Arch')}"
         for mount in mounts(self._request) if self._here else ():
             if not Path(mount.source).exists():
                 raise UsageError(f"--mount {mount.source}: there is no such file or directory")
@@ -114,7 +118,6 @@ class DockerEnvironment:
 
     def resolve(self, candidate: Candidate) -> Recipe:
         """See `Environment.resolve`."""
-        self._checked()
         return self._inputs.recipe(candidate, self._platform)
 
     def build(self, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:

@@ -172,6 +172,7 @@ def test_an_image_without_python_cannot_run_a_python_script(setting: Setting) ->
     assert setting.run(environment, build, "#!/bin/sh\nexit 3\n", named="s").exit_status == 3
 
 
+@pytest.mark.slow
 def test_a_python_under_its_other_name_is_found(setting: Setting) -> None:
     environment = setting.environment(DEMO + "RUN mv /usr/bin/python3 /usr/bin/python\n")
     build = setting.build(environment)
@@ -285,6 +286,7 @@ def test_the_ignore_file_beside_the_dockerfile_is_honoured(setting: Setting) -> 
     assert "'b'" not in ended.output
 
 
+@pytest.mark.slow
 def test_equal_content_is_known_where_only_an_unused_arg_differs(setting: Setting) -> None:
     environment = setting.environment("ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\nCOPY f /f\n")
     (setting.room / "context" / "f").write_text("x")
@@ -343,6 +345,7 @@ def test_what_docker_will_refuse_is_said_before_the_first_build(
     assert kinds(setting) == []
 
 
+@pytest.mark.slow
 def test_models_are_read_only_and_hubs_offline(setting: Setting) -> None:
     models = setting.room / "models"
     (models / "models--a").mkdir(parents=True)

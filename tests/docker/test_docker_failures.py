@@ -240,6 +240,7 @@ def test_an_engine_that_is_stopped_while_it_builds_is_ours(private_engine: Path,
 
 
 @pytest.mark.docker
+@pytest.mark.slow
 def test_an_engine_that_dies_in_the_middle_is_ours_and_leaves_a_container_that_is_found(
     private_engine: Path, tiny: Setting
 ) -> None:
