@@ -310,6 +310,10 @@ class Journal:
                 adapter(Observation).validate_json(row["observation"]) if row["observation"] else None,
             )
 
+    def pieces(self) -> set[str]:
+        """The name of every build and every run of the script that was begun, as their processes are marked."""
+        return {entry.id for entry in self.probes()} | {Path(run.log).stem for run in self.runs()}
+
     def decisions(self, kind: str = "") -> Iterator[Decision]:
         """Everything decided, or that of one kind, in order."""
         for row in self._read("SELECT * FROM decisions WHERE ? IN ('', kind) ORDER BY number", kind):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bisector.journal import Journal
 from bisector.processes import end_marked
-from bisector.runs import JOURNAL, all_runs, driving, is_driven, marker_of, state_directory
+from bisector.runs import JOURNAL, all_runs, driving, identity_of, is_driven, marker_of, state_directory
 from pins.errors import PinsError, UsageError
 
 
@@ -54,7 +54,7 @@ def collect_garbage(
 def _collect(run: Path, *, everything: bool, dry_run: bool) -> list[Removed]:
     journal = Journal(run / JOURNAL)
     try:
-        probes = [entry.id for entry in journal.probes()]
+        pieces = journal.pieces()
         finished = any(journal.decisions("finished"))
         environment = journal.meta("environment")
         kept = '"keep":true' in journal.meta("request")
@@ -62,10 +62,10 @@ def _collect(run: Path, *, everything: bool, dry_run: bool) -> list[Removed]:
         journal.close()
     removed: list[Removed] = []
     if not dry_run:
-        ended = end_marked({marker_of(run, probe) for probe in probes})
+        ended = end_marked({marker_of(run, piece) for piece in pieces})
         removed += [Removed("a process", run.name)] * ended
     if environment == "docker":
-        removed += _docker_leftovers(run.name, images=everything or (finished and not kept), dry_run=dry_run)
+        removed += _docker_leftovers(run, images=everything or (finished and not kept), dry_run=dry_run)
     rooms = ["scratch"]
     if everything or (finished and not kept):
         rooms.append("builds")
@@ -78,13 +78,15 @@ def _collect(run: Path, *, everything: bool, dry_run: bool) -> list[Removed]:
     return removed
 
 
-def _docker_leftovers(run: str, *, images: bool, dry_run: bool) -> list[Removed]:
+def _docker_leftovers(run: Path, *, images: bool, dry_run: bool) -> list[Removed]:
     from bisector.environments.docker_leftovers import remove_leftovers
 
     try:
-        return [Removed(what, run) for what in remove_leftovers([run], images=images, dry_run=dry_run)]
+        return [
+            Removed(what, run.name) for what in remove_leftovers([identity_of(run)], images=images, dry_run=dry_run)
+        ]
     except PinsError as error:
-        return [Removed(f"nothing of Docker's: {error}", run)]
+        return [Removed(f"nothing of Docker's: {error}", run.name)]
 
 
 def _unborn(*, dry_run: bool) -> list[Removed]:
@@ -92,7 +94,10 @@ def _unborn(*, dry_run: bool) -> list[Removed]:
     removed = []
     rooms = [state_directory() / room for room in ("runs", "probes")]
     for directory in (found for room in rooms if room.is_dir() for found in room.iterdir()):
-        if directory.is_dir() and not (directory / JOURNAL).exists() and not is_driven(directory):
+        if directory.is_symlink():
+            if not directory.exists() and not dry_run:
+                directory.unlink()
+        elif directory.is_dir() and not (directory / JOURNAL).exists() and not is_driven(directory):
             removed.append(Removed("the directory of a run that never began", directory.name))
             if not dry_run:
                 shutil.rmtree(directory, ignore_errors=True)

@@ -293,7 +293,7 @@ class Prober:
         log = self._directory / "logs" / f"{name}.log"
         output = fresh(self._directory / "output" / name)
         scratch = fresh(self._directory / "scratch" / name)
-        marker = marker_of(self._directory, tried.entry.id)
+        marker = marker_of(self._directory, name)
         run = SmokeRun(self._smoke, tried.candidate, marker, scratch, output, log)
         active.number = self._journal.start_run(
             tried.entry.id, active.why, f"logs/{log.name}", f"output/{output.name}", self._host

@@ -1,5 +1,6 @@
 """Runs on this machine: where they are kept, which one is meant, and who drives one."""
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -46,23 +47,32 @@ def new_run_directory(asked_for: Path | None, *, room: str = "runs") -> Path:
         raise EnvironmentFailureError(
             f"cannot make the run directory {directory}: {error.strerror}; name another with --run-dir"
         ) from error
+    if asked_for is not None:
+        with contextlib.suppress(OSError):  # then it is found by its path only
+            (state_directory() / room).mkdir(parents=True, exist_ok=True)
+            (state_directory() / room / name).symlink_to(directory.resolve(), target_is_directory=True)
     return directory.resolve()
 
 
-def marker_of(run_directory: Path, probe: str) -> str:
-    """The id that marks every process of a probe, those of its build included.
+def identity_of(run_directory: Path) -> str:
+    """What labels all that is made for a run.
 
     The directory's name alone would not do: two runs in directories that the user names (`--run-dir`) may have the
-    same, and each would end the other's processes.
+    same, and each would end what belongs to the other.
     """
     place = hashlib.sha256(os.fsencode(run_directory.resolve())).hexdigest()[:12]
-    return f"{run_directory.name}.{place}.{probe}"
+    return f"{run_directory.name}.{place}"
+
+
+def marker_of(run_directory: Path, piece: str) -> str:
+    """The id that marks the processes of one piece of a run: a build ("p001") or a run of the script ("p001-run-2")."""
+    return f"{identity_of(run_directory)}.{piece}"
 
 
 def all_runs(room: str = "runs") -> list[Path]:
-    """The directories of the runs (or single "probes") under the state directory, newest first."""
+    """The directories of this user's runs (or single "probes"), newest first, also those that `--run-dir` named."""
     runs = state_directory() / room
-    found = [path.parent for path in runs.glob(f"*/{JOURNAL}")] if runs.is_dir() else []
+    found = {path.parent.resolve() for path in runs.glob(f"*/{JOURNAL}")} if runs.is_dir() else set()
     return sorted(found, key=lambda run: (run / JOURNAL).stat().st_mtime, reverse=True)
 
 

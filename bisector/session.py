@@ -34,7 +34,7 @@ from bisector.report import short_summary
 from bisector.report.model import ProbeRecord, Result, Verdict
 from bisector.request import RunRequest
 from bisector.results import CHAIN, chain_of, result_of
-from bisector.runs import JOURNAL, driving, find_run, marker_of, new_run_directory
+from bisector.runs import JOURNAL, driving, find_run, identity_of, marker_of, new_run_directory
 from bisector.smoke import check_script
 from bisector.space import Chain, chain_through, ends, order_of_pins
 from pins.errors import EnvironmentFailureError, NoSolutionError, PinsError, UsageError
@@ -101,7 +101,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
     with ExitStack() as stack:
         try:
             stack.enter_context(driving(run_directory))
-            environment = make_environment(request, pins_of(request), index, exclude_newer, run_directory.name)
+            environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
             environment.check()
             axes = axes_of(request, index, target_of(environment), exclude_newer)
             chain = _lay_chain(axes, environment)
@@ -135,7 +135,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
         try:
             stack.enter_context(driving(run_directory))
             environment = make_environment(
-                request, tuple(candidate), index, request.exclude_newer or created, run_directory.name
+                request, tuple(candidate), index, request.exclude_newer or created, identity_of(run_directory)
             )
             environment.check()
             journal = _new_journal(run_directory, request, environment, index, axes, Chain((candidate,)), created)
@@ -199,11 +199,11 @@ def resume(run: str | None, *, reporter: Reporter = silent, index_url: str = "",
         request = _with_index_again(request, run_directory, index_url)
         index = read_index(request.index, os.environ, Path.cwd())
         exclude_newer = datetime.fromisoformat(journal.meta("exclude_newer"))
-        environment = make_environment(request, pins_of(request), index, exclude_newer, run_directory.name)
+        environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
         check_script(request.smoke.path, local=request.environment != "docker")
         environment.check()
         _refuse_changed_inputs(journal, request, environment)
-        end_marked({marker_of(run_directory, entry.id) for entry in journal.probes()})
+        end_marked({marker_of(run_directory, piece) for piece in journal.pieces()})
         return _drive(request, environment, journal, run_directory, index.redact, reporter)
 
 

@@ -1,0 +1,68 @@
+"""Where runs are kept and how one is meant."""
+
+from pathlib import Path
+
+import pytest
+
+from bisector.leftovers import collect_garbage
+from bisector.runs import JOURNAL, all_runs, driving, find_run, identity_of, is_driven, new_run_directory
+from pins.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def begun(asked_for: Path | None = None) -> Path:
+    run = new_run_directory(asked_for)
+    (run / JOURNAL).touch()
+    return run
+
+
+def test_a_run_in_a_directory_that_the_user_names_is_found_among_the_others(tmp_path: Path) -> None:
+    usual, named = begun(), begun(tmp_path / "elsewhere")
+    assert set(all_runs()) == {usual, named}
+    assert find_run("elsewhere") == named
+
+
+def test_two_runs_of_one_name_have_different_identities(tmp_path: Path) -> None:
+    assert identity_of(begun(tmp_path / "a" / "run")) != identity_of(begun(tmp_path / "b" / "run"))
+
+
+def test_a_name_that_fits_several_runs_is_refused_with_the_list() -> None:
+    runs = [begun(), begun()]
+    with pytest.raises(UsageError, match="several") as refused:
+        find_run(runs[0].name[:4])
+    assert all(run.name in str(refused.value) for run in runs)
+
+
+def test_without_a_name_the_latest_run_is_meant() -> None:
+    begun()
+    latest = begun()
+    assert find_run(None) == latest
+
+
+def test_a_directory_that_holds_something_is_not_taken_for_a_new_run(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="not empty"):
+        new_run_directory(tmp_path / "mine")
+
+
+def test_a_run_is_driven_by_one_at_a_time() -> None:
+    run = begun()
+    assert not is_driven(run)
+    with driving(run):
+        assert is_driven(run)
+        with pytest.raises(UsageError, match="driven by process"), driving(run):
+            pass
+    assert not is_driven(run)
+
+
+def test_garbage_collection_takes_directories_of_runs_that_never_began() -> None:
+    run = new_run_directory(None)
+    assert [removed.run for removed in collect_garbage(dry_run=True)] == [run.name]
+    assert run.exists()
+    collect_garbage()
+    assert not run.exists()
