@@ -14,7 +14,8 @@ from packaging.version import InvalidVersion, Version
 from pins.errors import UsageError
 from pins.model import Form, Pin, PinKind, Place, Quoting
 
-_SHELL_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!*\[\]-]*\Z")
+_SHELL_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!-]*\Z")
+_REQUIREMENT_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!*-]*\Z")  # a version's asterisk matches no file
 _DOCKER_SPECIAL = re.compile(r"([\s\"'$\\])")
 _OPERATOR = re.compile(rb"===?[ \t]*\Z")
 _STARTS_WITH_OPERATOR = re.compile(r"\s*(?:===|==|~=|!=|<=|>=|<|>)")
@@ -142,7 +143,7 @@ def _check(pin: Pin, value: str, where: str) -> None:
             if not re.fullmatch(r"[A-Za-z0-9._+!*:-]+", value):
                 raise UsageError(f"{where}: {value!r} is not a version")
         case PinKind.GIT if value:
-            is_range = ".." in value and ".." in (pin.value or "")  # a cherry-pick may name a range
+            is_range = ".." in value and pin.name.endswith(("-cherry-pick", "-revert"))
             if not _REVISION.match(value.replace("..", ".") if is_range else value) or value.endswith(".lock"):
                 raise UsageError(f"{where}: {value!r} is not a branch, tag or commit")
         case PinKind.IMAGE:
@@ -170,11 +171,11 @@ def _encode(text: str, place: Place, data: bytes, where: str, escape: str, *, re
         case Quoting.DOCKER_SINGLE | Quoting.SHELL_SINGLE | Quoting.TOML_LITERAL:
             if "'" in text:
                 raise UsageError(f"{where}: the place is in single quotes, which cannot hold {text!r}")
-        case Quoting.SHELL_BARE if not _SHELL_SAFE.match(text):
+        case Quoting.SHELL_BARE if not (_REQUIREMENT_SAFE if requirement else _SHELL_SAFE).match(text):
             if requirement:
                 encoded = '"' + _in_double_quotes(text) + '"'
             else:
-                encoded = re.sub(r"([^A-Za-z0-9_./:=+@%^,~-])", r"\\\1", text)
+                encoded = re.sub(r"([^A-Za-z0-9_./:=+@%^,~!-])", r"\\\1", text)
         case Quoting.SHELL_DOUBLE:
             encoded = _in_double_quotes(text)
         case Quoting.SHELL_HEREDOC:

@@ -38,7 +38,7 @@ _PLACEHOLDER = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 def part_of(value: Value) -> Part:
     """The part of a string that a pin's place is: the whole, or the variable in it that looks like a version."""
     if reason := unknown_of(value):
-        names = [m[1] for f in value if f.unknown and (m := _PLACEHOLDER.match(f.text))]
+        names = [m[1] for f in value if f.unknown and (m := _PLACEHOLDER.match(f.unset or f.text))]
         variables = tuple(d for f in value for d in f.variables)
         if names and not variables:
             variables = (Declaration(names[0], "unset", "", "", 0, -1),)

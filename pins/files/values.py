@@ -49,7 +49,7 @@ class Fragment:
         unknown: why the text is not known, "" when it is.
         origin: for a text computed from others (``${X%%.*}``), what it was computed from.
         splits: whether the shell splits it at blanks (an expansion outside quotes).
-        unset: whether it is not known because an ARG has no default.
+        unset: for the nothing of an ARG without a default, the reference to it, such as "${CUDA_VERSION}".
     """
 
     text: str
@@ -60,7 +60,7 @@ class Fragment:
     unknown: str = ""
     origin: "tuple[Fragment, ...]" = ()
     splits: bool = False
-    unset: bool = False
+    unset: str = ""
 
     @property
     def written(self) -> bool:
@@ -74,6 +74,16 @@ Value = tuple[Fragment, ...]
 def text_of(value: Value) -> str:
     """The string, with a placeholder for each part that is not known."""
     return "".join([fragment.text for fragment in value])
+
+
+def display_of(value: Value) -> str:
+    """As `text_of`, with the reference for an ARG that has no default."""
+    return "".join([fragment.unset or fragment.text for fragment in value])
+
+
+def is_unset(value: Value) -> bool:
+    """Whether a value is nothing but an ARG without a default."""
+    return bool(value) and all(fragment.unset and not fragment.text for fragment in value)
 
 
 def unknown_of(value: Value) -> str:

@@ -6,11 +6,11 @@ POSIX with bash's substitutions. What only a running shell knows (``$(...)``, ``
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from pins.files.joined import JoinedText
-from pins.files.values import Declaration, Fragment, Value, computed, text_of, through, unknown_of
+from pins.files.values import Declaration, Fragment, Value, computed, is_unset, text_of, through, unknown_of
 from pins.model import Quoting
 
 Lookup = Callable[[str], Value | None]
@@ -175,17 +175,18 @@ class _Expansion:
 
     def _variable(self, name: str, start: int) -> Value:
         value = self.lookup(name)
+        docker = self.dialect is Dialect.DOCKERFILE
         if value is not None:
+            if not docker and any(fragment.unset for fragment in value):
+                return tuple([replace(f, text=f.unset or f.text, unset="") for f in value])
             return value
         if self.unset_is_empty:
             return ()
         if not (name[0].isalpha() or name[0] == "_"):
             return (self._unknown(start, self.position, "known only to the running shell"),)
-        return (
-            Fragment(
-                self._decode(start, self.position), unknown=f"{name} is not set in this file: base image or empty"
-            ),
-        )
+        written = self._decode(start, self.position)
+        reason = f"{name} is not set in this file: base image or empty"
+        return (Fragment("" if docker else written, unknown=reason, unset=written if docker else ""),)
 
     def _braces(self, start: int) -> Value:
         """``${...}`` at `start`."""
@@ -226,8 +227,8 @@ class _Expansion:
     def _choose(self, operator: bytes, colon: bool, value: Value | None, word: Value, start: int, name: str) -> Value:
         absent = (
             value is None
-            or any(fragment.unset for fragment in value)
-            or (colon and not unknown_of(value) and text_of(value) == "")
+            or is_unset(value)
+            or (colon and text_of(value) == "" and all(fragment.unset or not fragment.unknown for fragment in value))
         )
         if operator == b"+":
             return () if absent else word
@@ -392,6 +393,30 @@ def expand(
     if not special:
         return tuple(expansion._literal(start, end, _QUOTINGS[dialect][0]))
     return tuple(expansion.run())
+
+
+def closes_quotes(text: bytes, escape: str = "\\") -> bool:
+    """Whether every quote of a Dockerfile word is closed; the builder refuses one that is not."""
+    quote = 0
+    position = 0
+    escape_byte = ord(escape)
+    while position < len(text):
+        byte = text[position]
+        if quote:
+            if (
+                byte == escape_byte
+                and quote == 0x22
+                and text[position + 1 : position + 2] in (b'"', b"$", escape.encode())
+            ):
+                position += 1
+            elif byte == quote:
+                quote = 0
+        elif byte == escape_byte:
+            position += 1
+        elif byte in b"\"'":
+            quote = byte
+        position += 1
+    return not quote
 
 
 def docker_words(text: bytes, escape: str = "\\") -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ from pins.files.mention import Mention, Part, part_of
 from pins.files.repositories import Checkouts
 from pins.files.requirement import repository_name
 from pins.files.shell.commands import Command, Condition, ShellReader
-from pins.files.values import Declaration, Fragment, Value, cut, text_of, unknown_of, without_credentials
+from pins.files.values import Declaration, Fragment, Value, cut, display_of, text_of, unknown_of, without_credentials
 from pins.files.words import docker_words, expand
 from pins.model import FileProblem, Form, PinKind, PinSet, Quoting, StageSummary
 
@@ -124,7 +124,7 @@ class _Reading:
         self._refer_from(stage)
         if stage.base_stage is not None or text_of(stage.base).lower() == "scratch":
             return
-        said = f"FROM {text_of(stage.base)}"
+        said = f"FROM {display_of(stage.base)}"
         self._image(stage.base, stage, stage.opening, said)
 
     def _image_source(self, stage: Stage, name: str, instruction: Instruction) -> None:
@@ -138,6 +138,7 @@ class _Reading:
 
     def _image(self, base: Value, stage: Stage, instruction: Instruction, said: str) -> None:
         text = text_of(base)
+        shown = display_of(base)
         colon = text.rfind(":")
         tag = cut(base, colon + 1, len(text)) if colon > text.rfind("/") and "@" not in text else ()
         repository = text[:colon] if tag else text.split("@")[0]
@@ -154,7 +155,7 @@ class _Reading:
                 repository or "image",
                 (part,),
                 Form.VALUE,
-                text,
+                shown,
                 stage.name,
                 instruction.line,
                 instruction.start,
@@ -432,7 +433,7 @@ def read_base(data: bytes, file: str, target: str, options: ReadOptions | None =
     if stage is None or stage.final is None:
         names = ", ".join(stage.name for stage in stages.stages) or "none"
         raise UsageError(f"{file} has no stage {target!r}; it has {names}")
-    values = {name: stage.final.values[name] for name in stage.final.exported}
+    values = dict(stage.final.exported)
     files = {file: data, **reading.others}
     return reading.pin_set(), Inherited(values, stage.workdir, reading.left[stage.index], files)
 
@@ -458,9 +459,9 @@ def _summaries(stages: Stages, reading: _Reading, roles: Mapping[int, Role]) -> 
         parent = stage.base_stage
         taken = tuple(dict.fromkeys(source.name for source in stage.sources))
         state = reading.left.get(stage.index)
-        base = (
-            text_of(stage.base) if not unknown_of(stage.base) else f"{text_of(stage.base)} ({unknown_of(stage.base)})"
-        )
+        base = display_of(stage.base)
+        if reason := unknown_of(stage.base):
+            base = f"{base} ({reason})"
         yield StageSummary(
             stage.name,
             stage.line,

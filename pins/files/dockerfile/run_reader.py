@@ -461,7 +461,9 @@ class RunReader:
         mention.effective = text
         if package.version:
             mention.parts = (part_of(package.version),)
-            mention.form = Form.VALUE if package.exact else Form.SPECIFIER
+            part = mention.parts[0]
+            literal = part.holder is None and part.whole
+            mention.form = Form.SPECIFIER if literal and not package.exact else Form.VALUE
         else:
             mention.form, mention.parts = Form.OPEN, (Part(None, None),)
         mention.name_from_variable = package.templated

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pins.files.dockerfile.stage_state import Inherited
 from pins.files.dockerfile.syntax import DockerfileSyntax, Instruction, SyntaxProblem
 from pins.files.dockerfile.variables import Environment, VariableError
-from pins.files.values import Declaration, Value, text_of, unknown_of
+from pins.files.values import Declaration, Value, display_of, text_of, unknown_of
 from pins.files.words import docker_words, expand
 
 
@@ -138,7 +138,7 @@ class Stages:
                     break
             yield step
             if keyword == "WORKDIR":
-                path = text_of(self.expand(instruction, environment))
+                path = display_of(self.expand(instruction, environment))
                 workdir = posixpath.normpath(posixpath.join(workdir or ".", path))
             elif keyword == "SHELL":
                 shell = tuple(re.findall(r'"((?:[^"\\]|\\.)*)"', instruction.body.text.decode("utf-8", "replace")))
@@ -209,6 +209,9 @@ def read_stages(
                 break
             result.stages[-1].instructions.append(instruction)
         elif instruction.keyword == "ARG":
+            if problem := _check(instruction, syntax.escape):
+                result.problem = problem
+                break
             environment.declare_global(instruction)
         else:
             result.problem = SyntaxProblem(instruction.line, f"{instruction.keyword} before the first FROM")

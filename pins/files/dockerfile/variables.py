@@ -3,7 +3,7 @@
 The rules, as BuildKit evaluates them. A global ARG is visible to FROM lines only, and to a stage that declares it
 again. In a stage an ARG's value is the build argument, else the stage's own default, else the global's value, else
 whatever is there already. ARG and ENV take effect in file order in one environment; the later statement wins. A stage
-built from another inherits all of it.
+built from another inherits all of it, but there ENV comes first: a later ARG of the same name is forgotten.
 """
 
 import re
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pins.files.dockerfile.syntax import Instruction
-from pins.files.values import Declaration, Fragment, Value, through
-from pins.files.words import docker_words, expand
+from pins.files.values import Declaration, Fragment, Value, is_unset, through
+from pins.files.words import closes_quotes, docker_words, expand
 from pins.model import Quoting
 
 PLATFORM_ARGUMENTS = frozenset(
@@ -76,6 +76,9 @@ def assignments(instruction: Instruction, escape: str) -> list[Assignment]:
         else:
             word = body[start:end].decode("utf-8", "replace")
             raise VariableError(f"no '=' in {word!r}: {instruction.keyword} wants name=value")
+    for assignment in result:
+        if assignment.start >= 0 and not closes_quotes(body[assignment.start : assignment.end], escape):
+            raise VariableError(f"a quote is not closed in the value of {assignment.name}")
     return result
 
 
@@ -104,7 +107,7 @@ class Environment:
         build_args: what `--build-arg` gives.
         global_values: what global ARGs hold.
         values: what is set, by name.
-        exported: names that ENV has set and that an image keeps.
+        exported: what ENV has set, which an image keeps.
         declared: names that an ARG has declared, with or without a value.
     """
 
@@ -113,7 +116,7 @@ class Environment:
     build_args: Mapping[str, str] = field(default_factory=dict)
     global_values: dict[str, Value] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
-    exported: set[str] = field(default_factory=set)
+    exported: dict[str, Value] = field(default_factory=dict)
     declared: set[str] = field(default_factory=set)
 
     def child(self) -> "Environment":
@@ -123,8 +126,8 @@ class Environment:
             self.escape,
             self.build_args,
             self.global_values,
-            dict(self.values),
-            set(self.exported),
+            {**self.values, **self.exported},
+            dict(self.exported),
             set(self.declared),
         )
 
@@ -157,7 +160,7 @@ class Environment:
                 value = value or _nothing_at(instruction, assignment)
             if value is None and assignment.name not in self.global_values:
                 reason = f"{assignment.name} has no default: the builder must be given it"
-                value = (Fragment("${" + assignment.name + "}", unknown=reason, unset=True),)
+                value = (Fragment("", unknown=reason, unset="${" + assignment.name + "}"),)
             if value is not None:
                 self.global_values[assignment.name] = through(value, declaration)
 
@@ -172,7 +175,7 @@ class Environment:
                 value = value or _nothing_at(instruction, assignment)
             if value is None:
                 value = self.lookup_global(name)
-                if value is not None and any(fragment.unset for fragment in value):
+                if value is not None and is_unset(value):
                     value = None
             self.declared.add(name)
             if value is not None:
@@ -188,7 +191,7 @@ class Environment:
             declaration = self._declaration("ENV", assignment.name, stage, instruction, comment)
             pending.append((assignment.name, through(value or _nothing_at(instruction, assignment), declaration)))
         self.values.update(pending)
-        self.exported.update(name for name, _ in pending)
+        self.exported.update(pending)
 
     def _given(self, name: str) -> Value | None:
         text = self.build_args.get(name)
