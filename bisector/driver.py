@@ -71,7 +71,12 @@ class Driver:
             decision = self.search.next(self._in_flight(), self._costs())
             match decision:
                 case Conclusion():
-                    return self._ending(decision)
+                    ending = self._ending(decision)
+                    again = self._to_rebuild(ending)
+                    if again is None:
+                        return ending
+                    self._take(self._prober.rebuild(*again))
+                    continue
                 case Probe():
                     self._prober.start(self._chain.candidates[decision.candidate], decision.why)
                     if len(self._in_flight()) < self._request.workers:
@@ -233,6 +238,17 @@ class Driver:
             reason=f"the budget of {self._request.budget:.0f} s is used up with {left} suspected steps left;"
             " `bisector resume` with a larger --budget goes on",
         )
+
+    def _to_rebuild(self, ending: Ending) -> tuple[Candidate, str] | None:
+        """The next witness to build afresh (`--rebuild-witnesses`), with the reason; each is built so once."""
+        if not self._request.rebuild_witnesses or ending.verdict is not Verdict.CULPRIT:
+            return None
+        for index, name in ((ending.lower, "predecessor"), (ending.upper, "culprit")):
+            assert index is not None
+            tried = self._prober.known(self._chain.candidates[index])
+            if tried is not None and (tried.same_as or tried).builds == 1:
+                return tried.candidate, f"{name}, built afresh"
+        return None
 
     def _rule_out(self, lower: int, upper: int) -> None:
         """Ask the resolver about the candidates of a range that were not tried: what cannot be is not a suspect."""

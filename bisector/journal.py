@@ -146,7 +146,7 @@ class Journal:
 
     Args:
         path: the SQLite file.
-        create: make it; it must not exist.
+        facts: of the whole run, to begin a journal with; None opens one that is there.
         writable: whether this process holds the run's lock.
 
     Raises:
@@ -154,14 +154,14 @@ class Journal:
         EnvironmentFailureError: it cannot be read or written (damaged, disk full).
     """
 
-    def __init__(self, path: Path, *, create: bool = False, writable: bool = True) -> None:
-        if not create and not path.is_file():
+    def __init__(self, path: Path, *, facts: Mapping[str, str] | None = None, writable: bool = True) -> None:
+        if facts is None and not path.is_file():
             raise UsageError(f"no run there: {path} does not exist; `bisector status` lists the runs there are")
         self.path = path
         self.writable = writable
         try:
-            if create:
-                _lay_out(path)
+            if facts is not None:
+                _lay_out(path, facts)
             self._connection = sqlite3.connect(path, timeout=30, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
             if writable:
@@ -339,13 +339,15 @@ class Journal:
         )
 
 
-def _lay_out(path: Path) -> None:
-    """Make an empty journal; it appears under its name when it is whole, since others may look for it."""
+def _lay_out(path: Path, facts: Mapping[str, str]) -> None:
+    """Make a journal; it appears under its name when it is whole, whatever moment we are killed at."""
     unborn = path.with_name(path.name + ".new")
     unborn.unlink(missing_ok=True)
     connection = sqlite3.connect(unborn, isolation_level=None)
     try:
+        connection.execute("PRAGMA synchronous=FULL")
         connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
     finally:
         connection.close()
     unborn.replace(path)

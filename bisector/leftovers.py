@@ -1,14 +1,17 @@
 """What runs have left behind on this machine, and its removal."""
 
+import os
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from bisector.environments.venv_workplace import remove_abandoned
 from bisector.journal import Journal
 from bisector.processes import end_marked
 from bisector.runs import JOURNAL, all_runs, driving, identity_of, is_driven, marker_of, state_directory
 from pins.errors import PinsError, UsageError
+from pins.sources.page_cache import cache_directory
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ def collect_garbage(
         except UsageError:
             continue  # another process took it up just now
     removed += _unborn(dry_run=dry_run)
+    if not dry_run:
+        removed += [Removed(what, "no run") for what in remove_abandoned(cache_directory(os.environ))]
     return removed
 
 

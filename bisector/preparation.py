@@ -16,7 +16,6 @@ from pins.model import PinKind
 
 if TYPE_CHECKING:
     from pins.sources.index_configuration import IndexConfiguration
-    from pins.sources.target import Target
 
 
 def read_index(request: IndexRequest, variables: Mapping[str, str], directory: Path) -> "IndexConfiguration":
@@ -75,7 +74,7 @@ def pins_of(request: RunRequest) -> tuple[str, ...]:
 
 
 def axes_of(
-    request: RunRequest, index: "IndexConfiguration", target: "Target | None", before: datetime
+    request: RunRequest, environment: Environment, index: "IndexConfiguration", before: datetime
 ) -> tuple[Axis, ...]:
     """The axis of each `--pin`: the releases between its ends.
 
@@ -86,12 +85,16 @@ def axes_of(
     from pins.sources.package_index import PackageIndex
     from pins.sources.page_cache import PageCache, cache_directory
     from pins.sources.releases import releases_between
+    from pins.sources.target import target_of
 
     names = pins_of(request)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"--pin names {', '.join(twice)} twice; give each pin one range")
     axes = []
+    interpreter: Path | None = getattr(environment, "interpreter", None)  # None where candidates bring their own
+    target = target_of(interpreter) if interpreter is not None else None
+    index = getattr(environment, "index", index)  # with what requirement files add
     with PackageIndex(index, target, cache=PageCache(cache_directory(os.environ))) as source:
         for pin in request.pins:
             found = releases_between(source.releases(pin.pin, before=before), pin.good, pin.bad, name=pin.pin)
@@ -127,16 +130,6 @@ def held_fixed(request: RunRequest, candidate: Candidate) -> tuple[tuple[str, st
         if name not in candidate:
             fixed[name] = str(requirement.specifier) or str(requirement.url or "any")
     return tuple(sorted(fixed.items()))
-
-
-def target_of(environment: Environment) -> "Target | None":
-    """What candidates run on, as the package index wants it; None where that is not known beforehand."""
-    interpreter = getattr(environment, "interpreter", None)
-    if interpreter is None:
-        return None
-    from pins.sources import target
-
-    return target.target_of(Path(interpreter))
 
 
 def host_facts() -> dict[str, str]:

@@ -146,6 +146,18 @@ class Prober:
         else:
             self._start_run(active)
 
+    def rebuild(self, candidate: Candidate, why: str) -> Finished:
+        """Build a candidate once more, from nothing, and run the script on that build."""
+        tried = self._tried[candidate]
+        while tried.same_as is not None:
+            tried = tried.same_as
+        assert tried.recipe is not None
+        if tried.build is not None:
+            self._environment.remove(tried.build)
+            tried.build = None
+        self._environment.forget(tried.recipe)
+        return self.probe(tried.candidate, why)
+
     def cancel(self, candidate: Candidate) -> None:
         """End what runs for a candidate, since nobody needs its result any more."""
         for active in self._active.values():
@@ -257,6 +269,7 @@ class Prober:
             raise
         assert isinstance(build, Build)
         tried.build = build
+        tried.builds += 1
         tried.build_seconds = seconds
         self._journal.end_build(active.number, BuildStatus.BUILT, seconds, build=build)
         self._reporter(BuildEnded(tried.entry.id, tried.candidate, seconds))

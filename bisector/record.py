@@ -28,6 +28,7 @@ class Tried:
         unbuildable: why it cannot be built, "" otherwise; `feasible` is False where it was not even tried.
         build_ended: how a failed build ended.
         shown: its finished runs, in order.
+        builds: how many times it was built.
         begun: how many runs were begun, those that were cut off included.
         build_seconds: what building took.
     """
@@ -40,6 +41,7 @@ class Tried:
     feasible: bool = True
     build_ended: Ended | None = None
     shown: list[Shown] = field(default_factory=list)
+    builds: int = 0
     begun: int = 0
     build_seconds: float = 0.0
 
@@ -63,6 +65,7 @@ def tried_so_far(journal: Journal) -> dict[Candidate, Tried]:
         tried = tried_by_probe[build.probe]
         tried.build_seconds = build.seconds
         tried.build = build.build
+        tried.builds += build.status is BuildStatus.BUILT
         if build.status in (BuildStatus.FAILED, BuildStatus.INFEASIBLE):
             tried.unbuildable = build.reason
             tried.feasible = build.status is BuildStatus.FAILED

@@ -25,7 +25,6 @@ from bisector.preparation import (
     make_environment,
     pins_of,
     read_index,
-    target_of,
     without_credentials,
 )
 from bisector.prober import Prober
@@ -103,7 +102,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
             stack.enter_context(driving(run_directory))
             environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
             environment.check()
-            axes = axes_of(request, index, target_of(environment), exclude_newer)
+            axes = axes_of(request, environment, index, exclude_newer)
             chain = _lay_chain(axes, environment)
             journal = _new_journal(run_directory, request, environment, index, axes, chain, created)
         except BaseException:
@@ -166,7 +165,7 @@ def plan(request: RunRequest) -> Plan:
     index = read_index(request.index, os.environ, Path.cwd())
     environment = make_environment(request, pins_of(request), index, exclude_newer, "plan")
     environment.check()
-    axes = axes_of(request, index, target_of(environment), exclude_newer)
+    axes = axes_of(request, environment, index, exclude_newer)
     reasons: dict[Candidate, str] = {}
     chain = _lay_chain(axes, environment, reasons)
     return Plan(axes, chain, tuple(reasons.items()))
@@ -289,16 +288,19 @@ def _new_journal(
     created: datetime,
 ) -> Journal:
     """The journal of a run that begins, with all that a resume needs."""
-    journal = Journal(run_directory / JOURNAL, create=True)
-    journal.set_meta("created", created.isoformat())
-    journal.set_meta("exclude_newer", (request.exclude_newer or created).isoformat())
-    journal.set_meta("request", to_json(without_credentials(request, index)))
-    journal.set_meta("axes", to_json(axes, _AXES))
-    journal.set_meta("chain", to_json(tuple(candidate.pins for candidate in chain.candidates), CHAIN))
-    journal.set_meta("fingerprint", to_json(_fingerprint(request, environment), dict[str, str]))
-    journal.set_meta("environment", environment.name)
-    journal.set_meta("facts", to_json(host_facts(), dict[str, str]))
-    return journal
+    return Journal(
+        run_directory / JOURNAL,
+        facts={
+            "created": created.isoformat(),
+            "exclude_newer": (request.exclude_newer or created).isoformat(),
+            "request": to_json(without_credentials(request, index)),
+            "axes": to_json(axes, _AXES),
+            "chain": to_json(tuple(candidate.pins for candidate in chain.candidates), CHAIN),
+            "fingerprint": to_json(_fingerprint(request, environment), dict[str, str]),
+            "environment": environment.name,
+            "facts": to_json(host_facts(), dict[str, str]),
+        },
+    )
 
 
 def _fingerprint(request: RunRequest, environment: Environment) -> dict[str, str]:

@@ -77,6 +77,9 @@ class Environment(Protocol):
             BuildFailedError: the build failed (`ended.cancelled` where it was cancelled).
         """
 
+    def forget(self, recipe: Recipe) -> None:
+        """Have the next build of this recipe start from nothing: what earlier builds left in caches is not used."""
+
     def exists(self, build: Build) -> bool:
         """Whether a build made earlier (before an interruption, say) can still be run."""
 

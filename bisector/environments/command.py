@@ -193,6 +193,9 @@ class CommandEnvironment:
             )
         return BuildFailedError(reason, ended)
 
+    def forget(self, recipe: Recipe) -> None:
+        """See `Environment.forget`; what the user's command keeps elsewhere is its own affair."""
+
     def exists(self, build: Build) -> bool:
         """See `Environment.exists`."""
         stamp = read_stamp(Path(build.location))

@@ -81,6 +81,7 @@ class DockerEnvironment:
         self._request = request
         self._inputs = BuildInputs(request, request.dockerfile, pins, exclude_newer if request.index_time else None)
         self._run_id = run_id
+        self._forgotten: set[str] = set()
         self._build_timeout = build_timeout
         self._checking = threading.Lock()
         self._python = PYTHONS[0]
@@ -128,6 +129,8 @@ class DockerEnvironment:
         probe = f"{self._run_id}.{directory.name}"
         tag = image_tag(self._run_id, recipe.input_hash)
         options = build_options(self._request, self._inputs.values(recipe.candidate), run_id=self._run_id, tag=tag)
+        if recipe.input_hash in self._forgotten:
+            options.append("--no-cache")
         kills = memory_kills_here()
         ended = run_process(
             builder.command(options, copy, self._inputs.context),
@@ -154,6 +157,10 @@ class DockerEnvironment:
             environment=cli_environment(),
         )
         return Build(recipe.input_hash, image, identity, listed)
+
+    def forget(self, recipe: Recipe) -> None:
+        """See `Environment.forget`; cache mounts are kept, as the Dockerfile asks for them."""
+        self._forgotten.add(recipe.input_hash)
 
     def exists(self, build: Build) -> bool:
         """See `Environment.exists`."""

@@ -24,6 +24,7 @@ from threading import Event, Lock
 from bisector.environments.base import BuildFailedError, InfeasibleError
 from bisector.environments.build_directory import build_marker, read_stamp, remove_tree, write_stamp
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
+from bisector.environments.venv_cache import discard
 from bisector.environments.venv_content import changed_links, content_identity, installed_distributions, owners_of
 from bisector.environments.venv_index import knowing_upload_times, with_file_locations
 from bisector.environments.venv_installation import VENV, Instructions, install
@@ -221,6 +222,10 @@ class VenvEnvironment:
                 f"building {candidate}: the disk that holds {self._cache} is full ({failure})"
             )
         return failure
+
+    def forget(self, recipe: Recipe) -> None:
+        """See `Environment.forget`; what was only downloaded is kept."""
+        discard(self._cache, Instructions.from_json(recipe.instructions).circumstances)
 
     def exists(self, build: Build) -> bool:
         """See `Environment.exists`."""

@@ -210,3 +210,19 @@ def test_an_index_that_breaks_down_ends_the_run_with_an_environment_error(ask: A
     local_index.fail_with(404)
     with pytest.raises((EnvironmentFailureError, UsageError)):
         bisect(request)
+
+
+def test_the_witnesses_are_built_afresh_when_asked(ask: Ask) -> None:
+    result = bisect(ask('[ "$PIN_WIDGET" -lt 6 ]', rebuild_witnesses=True))
+    assert result.culprit is not None
+    afresh = [run for probe in result.probes for run in probe.runs]
+    plain = bisect(ask('[ "$PIN_WIDGET" -lt 6 ]'))
+    assert result.builds == plain.builds + 2
+    assert len(afresh) == plain.runs + 2
+
+
+def test_a_verdict_that_a_fresh_build_contradicts_does_not_stand_on_one_side(ask: Ask, tmp_path: Path) -> None:
+    built = f'n=$(cat {tmp_path}/n 2>/dev/null || echo 0); echo $((n + 1)) >{tmp_path}/n; echo "$n" >number'
+    script = '[ "$PIN_WIDGET" -lt 6 ] || [ "$(cat "$BUILD_DIRECTORY"/number)" -ge 5 ]'
+    result = bisect(ask(script, build=built, rebuild_witnesses=True, max_runs=60))
+    assert result.confidence is None or result.confidence < 0.999
