@@ -164,7 +164,7 @@ def parse_requirement(text: str, option: str) -> str:
 
 def parse_mount(text: str, directory: Path) -> str:
     """`SRC:DST` or `SRC:DST:ro`, with SRC made absolute."""
-    from bisector.environments.docker_run import parse_mount as read
+    from bisector.environments.docker.run import parse_mount as read
 
     mount = read(text, directory)
     return f"{mount.source}:{mount.target}:{'ro' if mount.read_only else 'rw'}"

@@ -107,7 +107,7 @@ def _git() -> Finding:
 
 
 def _docker() -> Finding:
-    from bisector.environments.docker_engine import engine
+    from bisector.environments.docker.engine import engine
 
     try:
         with engine() as client:

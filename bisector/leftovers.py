@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bisector.environments.venv_workplace import remove_abandoned
+from bisector.environments.venv.workplace import remove_abandoned
 from bisector.journal import Journal
 from bisector.processes import end_marked
 from bisector.runs import JOURNAL, all_runs, driving, identity_of, is_driven, marker_of, state_directory
@@ -84,7 +84,7 @@ def _collect(run: Path, *, everything: bool, dry_run: bool) -> list[Removed]:
 
 
 def _docker_leftovers(run: Path, *, images: bool, dry_run: bool) -> list[Removed]:
-    from bisector.environments.docker_leftovers import remove_leftovers
+    from bisector.environments.docker.leftovers import remove_leftovers
 
     try:
         return [

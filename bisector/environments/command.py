@@ -25,7 +25,7 @@ from pathlib import Path
 from bisector.environments.base import BuildFailedError
 from bisector.environments.build_directory import build_marker, read_stamp, remove_tree, write_stamp
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
-from bisector.environments.venv_content import content_identity, installed_distributions
+from bisector.environments.venv.content import content_identity, installed_distributions
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.processes import run_process
 from bisector.smoke import WORK, pin_variables, smoke_command, smoke_environment

@@ -80,7 +80,7 @@ class Belief:
             good_fails, good_passes = good_fails + fails, good_passes + passes
             bad_fails, bad_passes = bad_fails - fails, bad_passes - passes
             self.fits.append(model.fit(good_fails, good_passes, bad_fails, bad_passes))
-            self.consistent.append(good_fails == 0 and bad_passes == 0)
+            self.consistent.append(model.deterministic > 0.0 and good_fails == 0 and bad_passes == 0)
         self.weights = self._normalised([fit.log_likelihood for fit in self.fits])
 
     def _normalised(self, logs: list[float]) -> list[float]:

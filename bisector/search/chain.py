@@ -171,7 +171,7 @@ class ChainSearch:
         wanting = [
             (end, why)
             for end, why, hits, _ in swapped
-            if hits + running[evidence.build_of(end)] < self.settings.hits and not evidence.untestable(end)
+            if hits + running[evidence.build_of(end)] < self.settings.end_hits and not evidence.untestable(end)
         ]
         if wanting:
             return Probe(wanting[0][0], f"{wanting[0][1]} again")
@@ -255,14 +255,15 @@ class ChainSearch:
         evidence, outlook = self.evidence, Outlook(self.belief)
         wanting = []
         ends = {0: "good end", self.steps: "bad end"}
+        enough = self.settings.hits if lower >= 0 and upper <= self.steps else self.settings.end_hits
         for witness, name, hits in (
             (lower, "predecessor", evidence.passes(lower) if lower >= 0 else 0),
             (upper, "culprit", evidence.fails(upper) if upper <= self.steps else 0),
         ):
             if not 0 <= witness <= self.steps or evidence.untestable(witness):
                 continue
-            if hits < self.settings.hits:
-                short = self.settings.hits - hits - running[evidence.build_of(witness)]
+            if hits < enough:
+                short = enough - hits - running[evidence.build_of(witness)]
                 why = f"{ends.get(witness, name)} again" if evidence.tested(witness) else name
                 wanting.append((short, outlook.information(witness), -witness, why))
         startable = [entry for entry in wanting if entry[0] > 0]

@@ -100,6 +100,17 @@ class SearchSettings:
         return max(3, math.ceil(math.log(1.0 - self.confidence) / math.log(WORST_EXPECTED_RATE)))
 
     @property
+    def end_hits(self) -> int:
+        """Runs that must contradict an end before the search says that the ends do not bracket.
+
+        More than at a culprit, as nothing else speaks for it: a bad end that fails only every other time would pass as
+        often by chance.
+        """
+        if self.confirmations is not None or self.trust:
+            return self.hits
+        return max(self.hits, math.ceil(math.log((1.0 - self.confidence) / 10.0) / math.log(0.5)))
+
+    @property
     def threshold(self) -> float:
         """Probability at which a step is taken for the culprit; stricter than asked for, as belief is optimistic."""
         return self.confidence if self.rates_known else 1.0 - (1.0 - self.confidence) / 2.0

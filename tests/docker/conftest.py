@@ -48,7 +48,7 @@ def engine_image() -> str:
 @pytest.fixture
 def setting(engine_image: str, tmp_path: Path) -> Iterator[Setting]:
     """A run with an engine; what it leaves there is removed."""
-    from bisector.environments.docker_leftovers import remove_leftovers
+    from bisector.environments.docker.leftovers import remove_leftovers
 
     made = Setting(tmp_path, engine_image)
     yield made

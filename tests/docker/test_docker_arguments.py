@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from bisector.environments.docker_arguments import pin_arguments
-from bisector.environments.docker_instructions import read_dockerfile
+from bisector.environments.docker.arguments import pin_arguments
+from bisector.environments.docker.instructions import read_dockerfile
 from pins.errors import UsageError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bisector.environments.docker_build import (
+from bisector.environments.docker.build import (
     build_options,
     check_build_options,
     failure_of_ours,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bisector.environments.docker_context import ContextReader, context_sources, difference, digest
-from bisector.environments.docker_ignore import parse_ignore_rules
-from bisector.environments.docker_instructions import read_dockerfile
+from bisector.environments.docker.context import ContextReader, context_sources, difference, digest
+from bisector.environments.docker.ignore import parse_ignore_rules
+from bisector.environments.docker.instructions import read_dockerfile
 
 
 @pytest.mark.parametrize(

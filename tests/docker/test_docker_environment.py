@@ -9,8 +9,8 @@ import psutil
 import pytest
 
 from bisector.environments.base import BuildFailedError
-from bisector.environments.docker_engine import engine
-from bisector.environments.docker_leftovers import list_leftovers
+from bisector.environments.docker.engine import engine
+from bisector.environments.docker.leftovers import list_leftovers
 from bisector.model import Candidate
 from pins.errors import EnvironmentFailureError, UsageError
 from tests.docker.docker_setting import DEMO, Setting

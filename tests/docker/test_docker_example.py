@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bisector.environments.docker_leftovers import list_leftovers
+from bisector.environments.docker.leftovers import list_leftovers
 from tests.docker.docker_setting import DEMO, Setting
 
 ROOT = Path(__file__).parents[2]

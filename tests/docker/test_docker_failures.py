@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from bisector.environments.docker_cli import docker_programs
-from bisector.environments.docker_container import create
-from bisector.environments.docker_engine import engine
-from bisector.environments.docker_leftovers import list_leftovers, remove_leftovers
+from bisector.environments.docker.cli import docker_programs
+from bisector.environments.docker.container import create
+from bisector.environments.docker.engine import engine
+from bisector.environments.docker.leftovers import list_leftovers, remove_leftovers
 from bisector.model import Build, Ended
 from pins.errors import EnvironmentFailureError
 from tests.docker.docker_setting import Setting, engine_script
@@ -48,7 +48,7 @@ def test_an_address_that_is_none_is_said(tiny: Setting, monkeypatch: pytest.Monk
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_no_permission_is_told_from_no_engine(setting: Setting) -> None:
     program = (
-        "import os, sys\nsys.path.insert(0, os.getcwd())\nfrom bisector.environments.docker_engine import engine\n"
+        "import os, sys\nsys.path.insert(0, os.getcwd())\nfrom bisector.environments.docker.engine import engine\n"
         "from docker import from_env\nos.setgroups([])\nos.setgid(65534)\nos.setuid(65534)\n"
         "try:\n    with engine(): pass\nexcept Exception as error: print(type(error).__name__, error)\n"
     )

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bisector.environments import docker_files
-from bisector.environments.docker_files import keep_output, room_archive
-from bisector.environments.docker_run import (
+from bisector.environments.docker import files
+from bisector.environments.docker.files import keep_output, room_archive
+from bisector.environments.docker.run import (
     check_run_arguments,
     container_options,
     csv_fields,
@@ -183,7 +183,7 @@ def test_output_is_unpacked_below_its_directory_and_nowhere_else(tmp_path: Path)
 
 
 def test_output_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docker_files, "OUTPUT_LIMIT", 10)
+    monkeypatch.setattr(files, "OUTPUT_LIMIT", 10)
     chunks = archive_of(member("output/a", 6), member("output/b", 6))
     assert "left out" in keep_output(chunks, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisector.environments.docker_instructions import (
+from bisector.environments.docker.instructions import (
     arguments,
     base_images,
     read_dockerfile,
     stage_names,
 )
-from bisector.environments.docker_stamp import original_line, stamp_values, stamped, with_original_lines
+from bisector.environments.docker.stamp import original_line, stamp_values, stamped, with_original_lines
 
 ADDED = ["ARG UV_EXCLUDE_NEWER", "ARG PIP_UPLOADED_PRIOR_TO"]
 

@@ -194,7 +194,7 @@ def test_the_same_content_has_the_same_identity_and_other_content_another(
     assert first.location != again.location
     assert first.content_identity == again.content_identity != other.content_identity
     here.run(first, "import spam")  # which leaves byte code
-    from bisector.environments.venv_content import content_identity
+    from bisector.environments.venv.content import content_identity
 
     assert content_identity(Path(first.location) / "venv") == first.content_identity
 

@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-from bisector.environments.venv_workplace import remove_abandoned
+from bisector.environments.venv.workplace import remove_abandoned
 from bisector.processes import end_marked
 from bisector.runs import marker_of
 from pins.errors import EnvironmentFailureError

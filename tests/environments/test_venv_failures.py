@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bisector.environments.base import BuildFailedError, InfeasibleError
-from bisector.environments.venv_failures import Cause, explain
+from bisector.environments.venv.failures import Cause, explain
 from bisector.model import Ended
 from pins.errors import EnvironmentFailureError
 from tests.environments.venv_setting import Setting, candidate, setting
@@ -30,7 +30,7 @@ def quick(directory: Path, index_url: str, **request: Any) -> Setting:
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bisector.environments.venv_uv._PAUSES", (0.05, 0.05))
+    monkeypatch.setattr("bisector.environments.venv.uv._PAUSES", (0.05, 0.05))
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 429])

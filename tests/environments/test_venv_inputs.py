@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from bisector.environments.base import BuildFailedError, InfeasibleError
-from bisector.environments.venv_requirements import giving_way, read_requirements
+from bisector.environments.venv.requirements import giving_way, read_requirements
 from bisector.model import Candidate
 from bisector.request import RequirementsRequest
 from pins.errors import EnvironmentFailureError, PinsError, UsageError

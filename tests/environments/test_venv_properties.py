@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from bisector.environments.venv_failures import Cause, explain
-from bisector.environments.venv_requirements import read_requirements
-from bisector.environments.venv_resolution import pin_requirements
+from bisector.environments.venv.failures import Cause, explain
+from bisector.environments.venv.requirements import read_requirements
+from bisector.environments.venv.resolution import pin_requirements
 from bisector.model import Candidate, Ended
 from bisector.request import RequirementsRequest
 from pins.errors import UsageError

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bisector.environments.docker_engine import PROBE_LABEL, RUN_LABEL, engine, explanation
+from bisector.environments.docker.engine import PROBE_LABEL, RUN_LABEL, engine, explanation
 from pins.errors import EnvironmentFailureError
 
 if TYPE_CHECKING:

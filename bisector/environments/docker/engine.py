@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bisector.environments.docker_contexts import client_arguments, current_context
+from bisector.environments.docker.contexts import client_arguments, current_context
 from pins.errors import EnvironmentFailureError
 
 if TYPE_CHECKING:

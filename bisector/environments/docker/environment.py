@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bisector.environments.base import BuildFailedError
-from bisector.environments.docker_build import (
+from bisector.environments.docker.build import (
     build_options,
     check_build_options,
     failure_of_ours,
@@ -19,13 +19,13 @@ from bisector.environments.docker_build import (
     index_time_advice,
     last_words,
 )
-from bisector.environments.docker_cli import Builder, cli_environment, trial
-from bisector.environments.docker_container import create, remove, run_container
-from bisector.environments.docker_engine import engine, memory_kills_here, on_this_machine
-from bisector.environments.docker_files import keep_output, room_archive
-from bisector.environments.docker_inputs import BuildInputs
-from bisector.environments.docker_installed import PYTHONS, content_identity, installed
-from bisector.environments.docker_run import (
+from bisector.environments.docker.cli import Builder, cli_environment, trial
+from bisector.environments.docker.container import create, remove, run_container
+from bisector.environments.docker.engine import engine, memory_kills_here, on_this_machine
+from bisector.environments.docker.files import keep_output, room_archive
+from bisector.environments.docker.inputs import BuildInputs
+from bisector.environments.docker.installed import PYTHONS, content_identity, installed
+from bisector.environments.docker.run import (
     OUTPUT_ROOM,
     ROOM,
     SCRIPT_ROOM,

@@ -8,9 +8,9 @@ from threading import Event
 from typing import Any
 
 from bisector.environments.build_directory import remove_tree
-from bisector.environments.venv_cache import discard
-from bisector.environments.venv_trees import copied
-from bisector.environments.venv_uv import Uv
+from bisector.environments.venv.cache import discard
+from bisector.environments.venv.trees import copied
+from bisector.environments.venv.uv import Uv
 from pins.errors import EnvironmentFailureError
 
 VENV = "venv"
@@ -28,8 +28,8 @@ class Instructions:
         build_constraints: requirements that hold in those.
         options: further options of uv, such as `--no-binary=spam`.
         without_upload_times: URLs of indexes that give none.
-        trees: local projects among them, and their state (`venv_trees`); the requirements name the user's directory.
-        circumstances: a digest of all that decides what builds make of their sources (`venv_cache`).
+        trees: local projects among them, and their state (`trees`); the requirements name the user's directory.
+        circumstances: a digest of all that decides what builds make of their sources (`cache`).
         lone: no other candidate builds in the same circumstances.
     """
 

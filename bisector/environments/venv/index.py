@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from bisector.environments.venv_requirements import BaseRequirements
+from bisector.environments.venv.requirements import BaseRequirements
 from pins.sources.index_configuration import IndexConfiguration
 from pins.sources.index_location import read_location
 from pins.sources.index_settings import IndexStrategy

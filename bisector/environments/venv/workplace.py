@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bisector.environments.venv_cache import remove_unused
+from bisector.environments.venv.cache import remove_unused
 from bisector.processes import end_marked
 from pins.errors import EnvironmentFailureError
 

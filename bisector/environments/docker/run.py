@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from bisector.environments.docker_engine import PROBE_LABEL, RUN_LABEL
+from bisector.environments.docker.engine import PROBE_LABEL, RUN_LABEL
 from bisector.model import SmokeRun
 from bisector.request import DockerRequest
 from bisector.smoke import WORK, cache_variables, fixed_variables

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bisector.environments.docker_container import create, remove, run_container
-from bisector.environments.docker_files import room_archive
-from bisector.environments.docker_run import ROOM, own_options
+from bisector.environments.docker.container import create, remove, run_container
+from bisector.environments.docker.files import room_archive
+from bisector.environments.docker.run import ROOM, own_options
 from pins.errors import PinsError
 
 if TYPE_CHECKING:

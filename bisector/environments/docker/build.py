@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from bisector.environments.docker_engine import RUN_LABEL
+from bisector.environments.docker.engine import RUN_LABEL
 from bisector.model import Ended
 from bisector.request import DockerRequest
 from pins.errors import UsageError

@@ -24,16 +24,16 @@ from threading import Event, Lock
 from bisector.environments.base import BuildFailedError, InfeasibleError
 from bisector.environments.build_directory import build_marker, read_stamp, remove_tree, write_stamp
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
-from bisector.environments.venv_cache import discard
-from bisector.environments.venv_content import changed_links, content_identity, installed_distributions, owners_of
-from bisector.environments.venv_index import knowing_upload_times, with_file_locations
-from bisector.environments.venv_installation import VENV, Instructions, install
-from bisector.environments.venv_recipe import Circumstances, private_lines, resolve_candidate
-from bisector.environments.venv_requirements import BaseRequirements, read_requirements
-from bisector.environments.venv_resolution import failure_of
-from bisector.environments.venv_trees import tree_state
-from bisector.environments.venv_uv import Uv, UvError, check_uv, find_uv
-from bisector.environments.venv_workplace import remove_abandoned, workplace
+from bisector.environments.venv.cache import discard
+from bisector.environments.venv.content import changed_links, content_identity, installed_distributions, owners_of
+from bisector.environments.venv.index import knowing_upload_times, with_file_locations
+from bisector.environments.venv.installation import VENV, Instructions, install
+from bisector.environments.venv.recipe import Circumstances, private_lines, resolve_candidate
+from bisector.environments.venv.requirements import BaseRequirements, read_requirements
+from bisector.environments.venv.resolution import failure_of
+from bisector.environments.venv.trees import tree_state
+from bisector.environments.venv.uv import Uv, UvError, check_uv, find_uv
+from bisector.environments.venv.workplace import remove_abandoned, workplace
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.processes import run_process
 from bisector.request import RequirementsRequest

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bisector.environments.venv_cache import cache_for
+from bisector.environments.venv.cache import cache_for
 from pins.errors import EnvironmentFailureError
 
 _NOT_SOURCE = {
@@ -37,7 +37,7 @@ def copied(path: Path, state: str, *, cache: Path, circumstances: str) -> Path:
         path: the user's directory.
         state: what `tree_state` said of it when the run began.
         cache: bisector's cache directory.
-        circumstances: see `venv_cache.cache_for`.
+        circumstances: see `cache.cache_for`.
 
     Raises:
         EnvironmentFailureError: it cannot be copied, or has changed meanwhile.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from bisector.environments.docker_instructions import IDENTIFIER, Argument, Dockerfile, arguments
+from bisector.environments.docker.instructions import IDENTIFIER, Argument, Dockerfile, arguments
 from pins.errors import UsageError
 
 _SUFFIXES = ("", "_version", "_ver", "_spec", "_specifier", "_requirement", "_ref", "_tag")

@@ -8,7 +8,7 @@ bisector that reads the index as of another time builds its layers anew, candida
 import re
 from datetime import UTC, datetime
 
-from bisector.environments.docker_instructions import Dockerfile, arguments, words
+from bisector.environments.docker.instructions import Dockerfile, arguments, words
 
 VARIABLES = ("UV_EXCLUDE_NEWER", "PIP_UPLOADED_PRIOR_TO")
 

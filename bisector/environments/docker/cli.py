@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bisector.environments.docker_engine import RUN_LABEL, engine
+from bisector.environments.docker.engine import RUN_LABEL, engine
 from bisector.model import Ended
 from bisector.processes import run_process
 from pins.errors import EnvironmentFailureError, UsageError

@@ -13,8 +13,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from bisector.environments.docker_ignore import IgnoreRules, read_ignore_rules
-from bisector.environments.docker_instructions import Dockerfile, Instruction, unquoted, words
+from bisector.environments.docker.ignore import IgnoreRules, read_ignore_rules
+from bisector.environments.docker.instructions import Dockerfile, Instruction, unquoted, words
 from pins.errors import EnvironmentFailureError
 
 WHOLLY_READ = 64 * 1024 * 1024

@@ -8,12 +8,12 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from bisector.environments.docker_arguments import PinArguments, pin_arguments
-from bisector.environments.docker_build import secret_ids
-from bisector.environments.docker_context import ContextReader, context_sources, difference, digest
-from bisector.environments.docker_engine import engine
-from bisector.environments.docker_instructions import Dockerfile, base_images, read_dockerfile, stage_names
-from bisector.environments.docker_stamp import stamp_values, stamped, with_original_lines
+from bisector.environments.docker.arguments import PinArguments, pin_arguments
+from bisector.environments.docker.build import secret_ids
+from bisector.environments.docker.context import ContextReader, context_sources, difference, digest
+from bisector.environments.docker.engine import engine
+from bisector.environments.docker.instructions import Dockerfile, base_images, read_dockerfile, stage_names
+from bisector.environments.docker.stamp import stamp_values, stamped, with_original_lines
 from bisector.model import Candidate, Recipe
 from bisector.request import DockerRequest
 from pins.errors import EnvironmentFailureError, UsageError

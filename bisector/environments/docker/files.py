@@ -6,7 +6,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from bisector.environments.docker_run import ROOM, SCRIPT_ROOM, room_directories
+from bisector.environments.docker.run import ROOM, SCRIPT_ROOM, room_directories
 
 OUTPUT_LIMIT = 1 << 30
 """Bytes of PROBE_OUTPUT that are kept of one run."""

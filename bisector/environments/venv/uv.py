@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from threading import Event
 
-from bisector.environments.venv_cache import cache_for
-from bisector.environments.venv_failures import Cause, Failure, explain
+from bisector.environments.venv.cache import cache_for
+from bisector.environments.venv.failures import Cause, Failure, explain
 from bisector.model import Ended
 from bisector.processes import run_process
 from pins.errors import EnvironmentFailureError, SourceError, UsageError
@@ -64,7 +64,7 @@ class Uv:
         index: where packages come from.
         exclude_newer: the index is read as of this time (aware).
         variables: the caller's environment.
-        circumstances: a digest of all that decides what builds make of their sources (`venv_cache`).
+        circumstances: a digest of all that decides what builds make of their sources (`cache`).
         began: when this run began to read the index (`time.time()`): what it has read since then is not asked for
             again, since time stands still during a run.
     """

@@ -7,11 +7,11 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from bisector.environments.base import BuildFailedError, InfeasibleError
-from bisector.environments.venv_failures import Cause, left_out
-from bisector.environments.venv_lock import LockedPackage, read_lock
-from bisector.environments.venv_requirements import RequirementLine
-from bisector.environments.venv_uv import Uv, UvError
-from bisector.environments.venv_workplace import workplace_marker
+from bisector.environments.venv.failures import Cause, left_out
+from bisector.environments.venv.lock import LockedPackage, read_lock
+from bisector.environments.venv.requirements import RequirementLine
+from bisector.environments.venv.uv import Uv, UvError
+from bisector.environments.venv.workplace import workplace_marker
 from bisector.model import Candidate
 from pins.errors import EnvironmentFailureError, UsageError
 

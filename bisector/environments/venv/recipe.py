@@ -9,21 +9,21 @@ from datetime import UTC
 from pathlib import Path
 
 from bisector.environments.python_interpreters import Interpreter
-from bisector.environments.venv_failures import Cause, left_out
-from bisector.environments.venv_installation import Instructions
-from bisector.environments.venv_lock import LockedPackage, installation_order
-from bisector.environments.venv_requirements import BaseRequirements, RequirementLine, giving_way
-from bisector.environments.venv_resolution import (
+from bisector.environments.venv.failures import Cause, left_out
+from bisector.environments.venv.installation import Instructions
+from bisector.environments.venv.lock import LockedPackage, installation_order
+from bisector.environments.venv.requirements import BaseRequirements, RequirementLine, giving_way
+from bisector.environments.venv.resolution import (
     Question,
     Resolution,
     compile_once,
     failure_of,
     pin_requirements,
 )
-from bisector.environments.venv_tools import resolve_among_tools
-from bisector.environments.venv_trees import copied, tree_state
-from bisector.environments.venv_uv import Uv, UvError
-from bisector.environments.venv_workplace import workplace
+from bisector.environments.venv.tools import resolve_among_tools
+from bisector.environments.venv.trees import copied, tree_state
+from bisector.environments.venv.uv import Uv, UvError
+from bisector.environments.venv.workplace import workplace
 from bisector.model import Candidate, Recipe
 from pins.errors import UsageError
 from pins.sources.index_configuration import IndexConfiguration

@@ -13,13 +13,13 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from bisector.environments.venv_cache import discard
-from bisector.environments.venv_failures import Cause
-from bisector.environments.venv_installation import Instructions, install
-from bisector.environments.venv_lock import LockedPackage
-from bisector.environments.venv_resolution import Question, compile_once, failure_of
-from bisector.environments.venv_uv import Uv, UvError
-from bisector.environments.venv_workplace import workplace_marker
+from bisector.environments.venv.cache import discard
+from bisector.environments.venv.failures import Cause
+from bisector.environments.venv.installation import Instructions, install
+from bisector.environments.venv.lock import LockedPackage
+from bisector.environments.venv.resolution import Question, compile_once, failure_of
+from bisector.environments.venv.uv import Uv, UvError
+from bisector.environments.venv.workplace import workplace_marker
 
 
 def resolve_among_tools(uv: Uv, question: Question, place: Path, what: str) -> tuple[LockedPackage, ...]:

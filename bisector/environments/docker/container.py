@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bisector.bounded_log import LOG_LIMIT, BoundedLog, Stream
-from bisector.environments.docker_engine import engine, explanation
+from bisector.environments.docker.engine import engine, explanation
 from bisector.model import Ended
 from bisector.processes import KEPT_OUTPUT, run_process
 from pins.errors import EnvironmentFailureError, UsageError

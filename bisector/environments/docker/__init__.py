@@ -1,0 +1,5 @@
+"""Candidates as Docker images, and runs in containers of them."""
+
+from bisector.environments.docker.environment import DockerEnvironment
+
+__all__ = ["DockerEnvironment"]
