@@ -175,7 +175,8 @@ def _status(
     from datetime import UTC, datetime
 
     from bisector.report import render
-    from bisector.runs import find_run, is_driven, load_result
+    from bisector.results import load_result
+    from bisector.runs import find_run, is_driven
 
     run_directory = find_run(run)
     running = is_driven(run_directory)
@@ -204,7 +205,8 @@ def _report_again(
       bisector report --format md --output finding.md
     """
     _check_format(output_format)
-    from bisector.runs import find_run, load_result
+    from bisector.results import load_result
+    from bisector.runs import find_run
 
     _report(load_result(find_run(run)), output_format, output, no_color)
     return 0

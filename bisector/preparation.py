@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bisector.environments.base import Environment
-from bisector.model import Axis, AxisValue, Candidate
+from bisector.model import Axis, AxisValue
 from bisector.request import IndexRequest, RunRequest
 from pins.errors import UsageError
 from pins.model import PinKind
@@ -113,23 +113,6 @@ def without_credentials(request: RunRequest, index: "IndexConfiguration") -> Run
         ),
         command_line=tuple(index.redact(word) for word in request.command_line),
     )
-
-
-def held_fixed(request: RunRequest, candidate: Candidate) -> tuple[tuple[str, str], ...]:
-    """What every candidate has in common by the user's own word: requirements that are pinned, fixed pins."""
-    from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.utils import canonicalize_name
-
-    fixed = dict(request.fixed)
-    for text in request.requirements.requirements:
-        try:
-            requirement = Requirement(text)
-        except InvalidRequirement:
-            continue
-        name = canonicalize_name(requirement.name)
-        if name not in candidate:
-            fixed[name] = str(requirement.specifier) or str(requirement.url or "any")
-    return tuple(sorted(fixed.items()))
 
 
 def host_facts() -> dict[str, str]:

@@ -12,7 +12,6 @@ from bisector.certificate import Certificate
 from bisector.journal import BuildStatus, Decision, Journal, RunEntry, adapter
 from bisector.judgement import Judge, overall
 from bisector.model import Axis, Candidate, Outcome, Signature
-from bisector.preparation import held_fixed
 from bisector.record import Tried, build_signature, tried_so_far
 from bisector.report.model import (
     AxisSummary,
@@ -26,6 +25,7 @@ from bisector.report.model import (
     Verdict,
 )
 from bisector.request import RunRequest
+from bisector.runs import JOURNAL
 from bisector.space import Chain, moves_between
 
 CHAIN = tuple[tuple[tuple[str, str], ...], ...]
@@ -48,6 +48,19 @@ def result_of(journal: Journal, run_directory: Path) -> Result:
     The verdict of a run that is not over is "interrupted" (or "infrastructure", where that stopped it).
     """
     return _Assembly(journal, run_directory).result()
+
+
+def load_result(run_directory: Path) -> Result:
+    """The result of a run, live or finished, from its journal.
+
+    Raises:
+        UsageError, EnvironmentFailureError: there is no journal, or it cannot be read.
+    """
+    journal = Journal(run_directory / JOURNAL, writable=False)
+    try:
+        return result_of(journal, run_directory)
+    finally:
+        journal.close()
 
 
 class _Assembly:
@@ -322,3 +335,20 @@ def _last(decisions: Sequence[Decision], kind: str, form: type[Found]) -> Found 
     bodies = [decision.body for decision in decisions if decision.kind == kind]
     found: Found | None = adapter(form).validate_json(bodies[-1]) if bodies else None
     return found
+
+
+def held_fixed(request: RunRequest, candidate: Candidate) -> tuple[tuple[str, str], ...]:
+    """What every candidate has in common by the user's own word: requirements that are pinned, fixed pins."""
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.utils import canonicalize_name
+
+    fixed = dict(request.fixed)
+    for text in request.requirements.requirements:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue
+        name = canonicalize_name(requirement.name)
+        if name not in candidate:
+            fixed[name] = str(requirement.specifier) or str(requirement.url or "any")
+    return tuple(sorted(fixed.items()))

@@ -10,12 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pins.errors import EnvironmentFailureError, UsageError
-
-if TYPE_CHECKING:
-    from bisector.report.model import Result
 
 JOURNAL = "journal.sqlite"
 LOCK = "lock"
@@ -138,15 +134,3 @@ def is_driven(run_directory: Path) -> bool:
         return False
     finally:
         os.close(descriptor)
-
-
-def load_result(run_directory: Path) -> "Result":
-    """The result of a run, live or finished, from its journal."""
-    from bisector.journal import Journal
-    from bisector.results import result_of
-
-    journal = Journal(run_directory / JOURNAL, writable=False)
-    try:
-        return result_of(journal, run_directory)
-    finally:
-        journal.close()
