@@ -7,10 +7,11 @@ goes, is said in `pins.command_line`.
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from bisector.cli_output import check_format, page, progress, show
 from bisector.run_options import RunOptions, with_run_options
 from pins.command_line import (
     NoColor,
@@ -19,18 +20,10 @@ from pins.command_line import (
     Verbose,
     deliver,
     guarded,
-    interrupted_exit_code,
     new_app,
     say,
     start,
-    wants_color,
 )
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from bisector.events import Reporter
-    from bisector.report.model import Result
 
 app = new_app(
     "Find the pin that broke it: between a good and a bad set of versions, build candidates, run a smoke script in each"
@@ -38,7 +31,6 @@ app = new_app(
     "\b\nExample:\n  bisector run --pin setuptools=80.9.0..82.0.1 --smoke ./smoke.py"
 )
 
-FORMATS = ("text", "md", "html", "json")
 Format = Annotated[str, typer.Option("--format", metavar="text|md|html|json", help="How the result is written.")]
 TextOrJson = Annotated[str, typer.Option("--format", metavar="text|json", help="How the result is written.")]
 Run = Annotated[str | None, typer.Argument(metavar="RUN", help="A run's name, its beginning, or its directory.")]
@@ -112,7 +104,7 @@ def _run(
       bisector run --pin numpy=1.26.4..2.2.0 --with pandas==2.2.0 --python 3.11 --smoke ./smoke.py -- --fast
       bisector run --pin pybind11=3.0.0..3.1.0 --dockerfile Dockerfile --smoke ./load.py --gpu rocm
     """
-    _check_format(output_format)
+    check_format(output_format)
     typed: Typed = invocation.obj
     from bisector.run_request import request_from
 
@@ -124,9 +116,9 @@ def _run(
         from bisector.plan_text import render_plan
 
         return deliver(render_plan(session.plan(request), output_format), output)
-    with _reporter(quiet, verbose, no_color) as reporter:
+    with progress(quiet, verbose, no_color) as reporter:
         result = session.bisect(request, reporter=reporter)
-    return _report(result, output_format, output, no_color)
+    return show(result, output_format, output, no_color)
 
 
 @app.command("resume")
@@ -147,14 +139,14 @@ def _resume(
     Example:
       bisector resume 20260801-1200
     """
-    _check_format(output_format)
+    check_format(output_format)
     from bisector import session
     from bisector.arguments import parse_duration
 
     seconds = parse_duration(budget, "--budget") if budget else None
-    with _reporter(quiet, verbose, no_color) as reporter:
+    with progress(quiet, verbose, no_color) as reporter:
         result = session.resume(run, reporter=reporter, index_url=index_url, budget=seconds)
-    return _report(result, output_format, output, no_color)
+    return show(result, output_format, output, no_color)
 
 
 @app.command("status")
@@ -171,7 +163,7 @@ def _status(
     Example:
       bisector status
     """
-    _check_format(output_format, ("text", "json"))
+    check_format(output_format, ("text", "json"))
     from datetime import UTC, datetime
 
     from bisector.report import render
@@ -188,7 +180,7 @@ def _status(
 
     now = datetime.now(UTC)
     activity = activity_of(run_directory, now) if running else ()
-    width, color = _page(output, no_color)
+    width, color = page(output, no_color)
     text = render_status(result, now=now, activity=activity, running=running, width=width, color=color)
     return deliver(text, output)
 
@@ -204,11 +196,11 @@ def _report_again(
     Example:
       bisector report --format md --output finding.md
     """
-    _check_format(output_format)
+    check_format(output_format)
     from bisector.results import load_result
     from bisector.runs import find_run
 
-    _report(load_result(find_run(run)), output_format, output, no_color)
+    show(load_result(find_run(run)), output_format, output, no_color)
     return 0
 
 
@@ -234,7 +226,7 @@ def _probe(
     Example:
       bisector probe --pin setuptools==82.0.0 --smoke ./smoke.py
     """
-    _check_format(output_format, ("text", "json"))
+    check_format(output_format, ("text", "json"))
     typed: Typed = invocation.obj
     from bisector.run_request import request_for_one
 
@@ -245,7 +237,7 @@ def _probe(
     from bisector.probe_text import exit_code, render_probe
 
     candidate = Candidate(tuple((pin.pin, pin.good) for pin in request.pins))
-    with _reporter(quiet, verbose, no_color) as reporter:
+    with progress(quiet, verbose, no_color) as reporter:
         record = session.probe(request, candidate, reporter=reporter)
     return deliver(render_probe(record, output_format), output, exit_code(record))
 
@@ -295,7 +287,7 @@ def _doctor(
     Example:
       bisector doctor --need docker
     """
-    _check_format(output_format, ("text", "json"))
+    check_format(output_format, ("text", "json"))
     from bisector.doctor import check_names, examine, render_findings
 
     check_names(need)
@@ -307,12 +299,6 @@ def _doctor(
     return 1 if lacking else 0
 
 
-def _check_format(chosen: str, known: tuple[str, ...] = FORMATS) -> None:
-    from bisector.arguments import parse_choice
-
-    parse_choice(chosen, "--format", known)
-
-
 def _with_configuration(options: RunOptions, file: Path | None, quiet: bool) -> RunOptions:
     from bisector.configuration import combined, find_configuration, read_configuration
 
@@ -322,29 +308,3 @@ def _with_configuration(options: RunOptions, file: Path | None, quiet: bool) -> 
     if file is None and not quiet:
         say(f"Options not given here are taken from {path.name}.")
     return combined(options, read_configuration(path))
-
-
-def _reporter(quiet: bool, verbose: bool, no_color: bool) -> "AbstractContextManager[Reporter]":
-    from bisector.progress import reporter_for
-
-    return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=False if no_color else None)
-
-
-def _report(result: "Result", output_format: str, output: Path | None, no_color: bool) -> int:
-    from bisector.report import render
-    from bisector.report.model import EXIT_CODES, Verdict
-
-    width, color = _page(output, no_color)
-    code = interrupted_exit_code() if result.verdict is Verdict.INTERRUPTED else EXIT_CODES[result.verdict]
-    return deliver(render(result, output_format, width=width, color=color), output, code)
-
-
-def _page(output: Path | None, no_color: bool) -> tuple[int, bool]:
-    """Width and whether colours may be used, of where the result goes."""
-    import shutil
-
-    stream = sys.stdout if output is None else None
-    if stream is None:
-        return 100, False
-    width = shutil.get_terminal_size().columns if stream.isatty() else 100
-    return width, wants_color(stream, no_color)

@@ -1,0 +1,54 @@
+"""What a command shows: its progress while it works, and its result at the end."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pins.command_line import deliver, interrupted_exit_code, wants_color
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from bisector.events import Reporter
+    from bisector.report.model import Result
+
+FORMATS = ("text", "md", "html", "json")
+
+
+def check_format(chosen: str, known: tuple[str, ...] = FORMATS) -> None:
+    """Refuse another format, before any work is done.
+
+    Raises:
+        UsageError: it is none of those known.
+    """
+    from bisector.arguments import parse_choice
+
+    parse_choice(chosen, "--format", known)
+
+
+def progress(quiet: bool, verbose: bool, no_color: bool) -> "AbstractContextManager[Reporter]":
+    """The reporter of a command, on standard error."""
+    from bisector.progress import reporter_for
+
+    return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=False if no_color else None)
+
+
+def show(result: "Result", output_format: str, output: Path | None, no_color: bool) -> int:
+    """Deliver a result; returns the exit code that its verdict asks for."""
+    from bisector.report import render
+    from bisector.report.model import EXIT_CODES, Verdict
+
+    width, color = page(output, no_color)
+    code = interrupted_exit_code() if result.verdict is Verdict.INTERRUPTED else EXIT_CODES[result.verdict]
+    return deliver(render(result, output_format, width=width, color=color), output, code)
+
+
+def page(output: Path | None, no_color: bool) -> tuple[int, bool]:
+    """Width and whether colours may be used, of where the result goes."""
+    import shutil
+
+    stream = sys.stdout if output is None else None
+    if stream is None:
+        return 100, False
+    width = shutil.get_terminal_size().columns if stream.isatty() else 100
+    return width, wants_color(stream, no_color)
