@@ -73,10 +73,13 @@ def assemble(
     for reference in references:
         by_name.setdefault(reference.name, []).append(reference)
     builder = _Builder(file, _Lines({file: data, **(others or {})}), instructions, roles, by_name, declarations)
-    pins = [builder.pin(group) for group in groups]
-    return tuple(
-        sorted(pins, key=lambda pin: (pin.file != file, pin.file, pin.line, pin.places[0].start if pin.places else 0))
-    )
+    found = [(builder.pin(group), group.mentions[0].offset) for group in groups]
+
+    def order(entry: tuple[Pin, int]) -> tuple[bool, str, int, int]:
+        pin, offset = entry
+        return pin.file != file, pin.file, pin.line, pin.places[0].start if pin.places else offset
+
+    return tuple(pin for pin, _ in sorted(found, key=order))
 
 
 def _grouped(mentions: Sequence[Mention], file: str) -> list[_Group]:

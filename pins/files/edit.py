@@ -175,7 +175,7 @@ def _encode(text: str, place: Place, data: bytes, where: str, escape: str, *, re
             if requirement:
                 encoded = '"' + _in_double_quotes(text) + '"'
             else:
-                encoded = re.sub(r"([^A-Za-z0-9_./:=+@%^,~!-])", r"\\\1", text)
+                encoded = re.sub(r"([^A-Za-z0-9_./:=+@%^,~!\x80-\U0010ffff-])", r"\\\1", text)
         case Quoting.SHELL_DOUBLE:
             encoded = _in_double_quotes(text)
         case Quoting.SHELL_HEREDOC:

@@ -13,10 +13,10 @@ _NAME_SUFFIX = re.compile(r"[-_.]?(?:hash|commit|version|pin|sha|ref|rev|tag)\Z"
 
 def is_pin_file(data: bytes) -> bool:
     """Whether a file is one value, comments aside."""
-    return len(data) < 4096 and _find(data) is not None
+    return len(data) < 4096 and _find(data, strict=True) is not None
 
 
-def _find(data: bytes) -> tuple[int, int] | None:
+def _find(data: bytes, *, strict: bool) -> tuple[int, int] | None:
     found: tuple[int, int] | None = None
     position = 0
     for line in data.splitlines(keepends=True):
@@ -26,7 +26,7 @@ def _find(data: bytes) -> tuple[int, int] | None:
             if (
                 found is not None
                 or not _VALUE.match(value)
-                or not re.search(rb"[0-9]|\A(?:main|master|nightly|stable)\Z", value)
+                or (strict and not re.search(rb"[0-9]|\A(?:main|master|nightly|stable)\Z", value))
             ):
                 return None
             start = position + line.find(value)
@@ -45,11 +45,14 @@ def pin_name(path: str) -> str:
 
 def read_pin_file(data: bytes, file: str) -> PinSet:
     """Read a file that holds one value; never raises for what stands in it."""
-    found = _find(data)
+    found = _find(data, strict=False)
     if found is None:
         return PinSet(file, (), problems=(FileProblem(file, 1, "not one commit or version alone"),))
     value = data[found[0] : found[1]]
-    kind = PinKind.GIT if _COMMIT.match(value) and re.search(rb"[a-f]|\A.{40}\Z", value) else PinKind.TEXT
+    says_commit = re.search(r"hash|commit|sha", posixpath.basename(file), re.IGNORECASE)
+    kind = (
+        PinKind.GIT if says_commit or _COMMIT.match(value) and re.search(rb"[a-f]|\A.{40}\Z", value) else PinKind.TEXT
+    )
     line = data.count(b"\n", 0, found[0]) + 1
     comments = [text.strip().lstrip(b"#").strip() for text in data.splitlines() if text.strip().startswith(b"#")]
     comment = b" ".join(comments).decode("utf-8", "replace")

@@ -13,7 +13,7 @@ from pins.files.values import Fragment, Value
 from pins.model import Form, PinKind, Quoting
 
 _COMMENT = re.compile(rb"(?:^|\s)#.*$")
-_OPTION = re.compile(rb"(--?[A-Za-z][A-Za-z-]*)(?:[ \t=]+(.*))?$", re.DOTALL)
+_OPTION = re.compile(rb"(-[rce](?=[^ \t=-])|--?[A-Za-z][A-Za-z-]*[ \t=]*)(.*)$", re.DOTALL)
 _HASH = re.compile(rb"\s--(?:hash|config-settings|global-option|build-option|install-option)[= ]")
 _NESTED = {b"-r": "requirement", b"--requirement": "requirement", b"-c": "constraint", b"--constraint": "constraint"}
 _VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)\}")
@@ -112,10 +112,8 @@ def _option(
     said: str,
     depth: int,
 ) -> None:
-    name = option[1]
-    argument = (option[2] or b"").strip()
-    if name[:2] in (b"-r", b"-c") and name not in _NESTED and not name.startswith(b"--"):
-        name, argument = name[:2], body.text[2:].strip()
+    name = option[1].rstrip(b" \t=")
+    argument = option[2].strip()
     if name in _NESTED:
         path = argument.decode("utf-8", "replace")
         nested = path if "://" in path else posixpath.normpath(posixpath.join(posixpath.dirname(file), path))

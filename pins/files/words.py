@@ -82,13 +82,11 @@ class _Expansion:
                     self.position += 2
                     continue
                 flush(self.position)
-                width = 2 if raw is False or following in b"}/" else 0
-                if width == 0:  # patterns keep their escapes
+                if raw and following not in b"}/":  # patterns keep their escapes
                     fragments.extend(self._literal(self.position, self.position + 2, quoting))
-                    width = 2
+                    self.position += 2
                 else:
                     fragments.append(self._escaped(quoting))
-                self.position += width
                 begin = self.position
             elif byte == 0x24:
                 flush(self.position)
@@ -130,7 +128,9 @@ class _Expansion:
             length += 1
         start = self.joined.source(self.position)
         stop = self.joined.source_end(self.position + 1 + length)
-        return Fragment(self._decode(self.position + 1, self.position + 1 + length), start, stop, quoting)
+        text = self._decode(self.position + 1, self.position + 1 + length)
+        self.position += 1 + length
+        return Fragment(text, start, stop, quoting)
 
     def _unknown(self, start: int, end: int, reason: str) -> Fragment:
         return Fragment(self._decode(start, end), unknown=f"{self._decode(start, end)[:60]} is {reason}")

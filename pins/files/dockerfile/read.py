@@ -106,15 +106,15 @@ class _Reading:
             keyword = step.instruction.keyword
             self._refer(step)
             if keyword == "RUN":
-                self._run(step, reader, state)
+                self._run_safely(step, reader, state)
             elif keyword in {"COPY", "ADD"}:
                 self._copy(step, state, reader)
             elif keyword in {"ARG", "ENV"}:
                 self._declared(step)
             elif keyword == "ONBUILD":
                 self._trigger(step, reader, state)
-        for name, instruction in stage.image_sources:
-            self._image_source(stage, name, instruction)
+        for name, offset, instruction in stage.image_sources:
+            self._image_source(stage, name, offset, instruction)
         for line, message in reader.problems:
             self.problems.append(FileProblem(self.file, line, without_credentials(message), fatal=False))
 
@@ -127,21 +127,21 @@ class _Reading:
         said = f"FROM {display_of(stage.base)}"
         self._image(stage.base, stage, stage.opening, said)
 
-    def _image_source(self, stage: Stage, name: str, instruction: Instruction) -> None:
-        start = self.data.find(name.encode(), instruction.start, instruction.end)
-        if start < 0 or name.isdigit():
+    def _image_source(self, stage: Stage, name: str, start: int, instruction: Instruction) -> None:
+        if name.isdigit():
             return
-        end = start + len(name.encode())
-        self._image(
-            (Fragment(name, start, end, Quoting.PLAIN),), stage, instruction, f"{instruction.keyword} --from={name}"
-        )
+        base = (Fragment(name, start, start + len(name.encode()), Quoting.PLAIN),)
+        self._image(base, stage, instruction, f"{instruction.keyword} --from={name}")
 
     def _image(self, base: Value, stage: Stage, instruction: Instruction, said: str) -> None:
         text = text_of(base)
         shown = display_of(base)
-        colon = text.rfind(":")
-        tag = cut(base, colon + 1, len(text)) if colon > text.rfind("/") and "@" not in text else ()
-        repository = text[:colon] if tag else text.split("@")[0]
+        named, at, _ = text.partition("@")
+        colon = named.rfind(":")
+        tagged = colon > named.rfind("/")
+        tag_start = colon + 1 if tagged else len(named) + len(at)
+        tag = cut(base, tag_start, len(text)) if tagged or at else ()
+        repository = named[:colon] if tagged else named
         whole = part_of(base)
         parts = [whole]
         by_tag = False
@@ -205,6 +205,12 @@ class _Reading:
         self._refer_text(stage.name, stage.opening, self.stages.environment.global_values, names)
 
     # -- RUN -----------------------------------------------------------------------------------------------------
+
+    def _run_safely(self, step: Step, reader: RunReader, state: StageState) -> None:
+        try:
+            self._run(step, reader, state)
+        except RecursionError:
+            reader.problems.append((step.instruction.line, "nested too deeply to be read; left out"))
 
     def _run(self, step: Step, reader: RunReader, state: StageState, conditions: tuple[Condition, ...] = ()) -> None:
         instruction = step.instruction

@@ -35,7 +35,7 @@ class Stage:
         opening: the FROM instruction.
         instructions: the rest.
         sources: stages that it takes files from (COPY --from, RUN --mount from=).
-        image_sources: images that it takes files from, with their instruction.
+        image_sources: images that it takes files from: name, offset of the name, instruction.
         final: environment behind its last instruction, None until it has been walked.
         workdir: working directory behind its last instruction, "" for the base image's.
         triggers: ONBUILD instructions for stages built from it.
@@ -49,7 +49,7 @@ class Stage:
     opening: Instruction
     instructions: list[Instruction] = field(default_factory=list)
     sources: "list[Stage]" = field(default_factory=list)
-    image_sources: list[tuple[str, Instruction]] = field(default_factory=list)
+    image_sources: list[tuple[str, int, Instruction]] = field(default_factory=list)
     final: Environment | None = None
     workdir: str = ""
     shell: tuple[str, ...] = ()
@@ -135,6 +135,9 @@ class Stages:
                     (environment.declare if keyword == "ARG" else environment.assign)(instruction, stage.name)
                 except VariableError as error:
                     self._stop(instruction, str(error))
+                    break
+                except RecursionError:
+                    self._stop(instruction, "nested too deeply to be read")
                     break
             yield step
             if keyword == "WORKDIR":
@@ -272,7 +275,8 @@ def _find_sources(stages: Stages, stage: Stage) -> None:
             if source is not None and source is not stage:
                 stage.sources.append(source)
             elif source is None:
-                stage.image_sources.append((name, instruction))
+                offset = flag.source(match.start(1) + len(match[1]) - len(match[1].lstrip(b"\"'")))
+                stage.image_sources.append((name, offset, instruction))
 
 
 def declared_in(value: Value) -> list[Declaration]:

@@ -138,7 +138,7 @@ class _Parser:
 
     @property
     def token(self) -> Token:
-        return self.tokens[self.index]
+        return self.tokens[min(self.index, len(self.tokens) - 1)]  # the last is END
 
     def at_operator(self, *operators: bytes) -> bool:
         token = self.token
