@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bisector.report import render
     from bisector.report.model import Result, Verdict
     from bisector.request import DockerRequest, IndexRequest, PinRange, RequirementsRequest, RunRequest
-    from bisector.session import InterruptedRunError, Plan, bisect, plan, resume
+    from bisector.session import InterruptedRunError, Plan, bisect, plan, probe, resume
 
 _HOMES = {
     "bisector.events": ("Event", "Reporter"),
@@ -24,7 +24,7 @@ _HOMES = {
     "bisector.report": ("render",),
     "bisector.report.model": ("Result", "Verdict"),
     "bisector.request": ("DockerRequest", "IndexRequest", "PinRange", "RequirementsRequest", "RunRequest"),
-    "bisector.session": ("InterruptedRunError", "Plan", "bisect", "plan", "resume"),
+    "bisector.session": ("InterruptedRunError", "Plan", "bisect", "plan", "probe", "resume"),
 }
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "Verdict",
     "bisect",
     "plan",
+    "probe",
     "render",
     "resume",
 ]

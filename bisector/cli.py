@@ -265,10 +265,12 @@ def _gc(
     from bisector.leftovers import collect_garbage
 
     age = timedelta(seconds=parse_duration(older_than, "--older-than")) if older_than else None
-    removed = collect_garbage(everything=everything, older_than=age, dry_run=dry_run)
+    garbage = collect_garbage(everything=everything, older_than=age, dry_run=dry_run)
     verb = "would remove" if dry_run else "removed"
-    lines = [f"{verb} {each.what} ({each.run})" for each in removed]
-    return deliver("\n".join(lines or ["nothing is left over"]), None)
+    lines = [f"{verb} {each.what} ({each.run})" for each in garbage.removed]
+    for what in garbage.not_looked_for:
+        say(f"not looked for: {what}")
+    return deliver("\n".join(lines or ["nothing is left over"]), None, 6 if garbage.not_looked_for else 0)
 
 
 @app.command("doctor")

@@ -1,8 +1,9 @@
 """What runs have left behind on this machine, and its removal."""
 
+import contextlib
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from bisector.environments.venv.workplace import remove_abandoned
 from bisector.journal import Journal
 from bisector.processes import end_marked
 from bisector.runs import JOURNAL, all_runs, driving, identity_of, is_driven, marker_of, state_directory
-from pins.errors import PinsError, UsageError
+from pins.errors import EnvironmentFailureError, PinsError, UsageError
 from pins.sources.page_cache import cache_directory
 
 
@@ -22,9 +23,15 @@ class Removed:
     run: str
 
 
-def collect_garbage(
-    *, everything: bool = False, older_than: timedelta | None = None, dry_run: bool = False
-) -> list[Removed]:
+@dataclass
+class Garbage:
+    """What was removed, in the order in which it went, and what could not be looked for, with the reason."""
+
+    removed: list[Removed] = field(default_factory=list)
+    not_looked_for: list[str] = field(default_factory=list)
+
+
+def collect_garbage(*, everything: bool = False, older_than: timedelta | None = None, dry_run: bool = False) -> Garbage:
     """Remove what runs that nobody drives have left: processes, containers, scratch space, finished runs' builds.
 
     An interrupted run keeps its builds, since `bisector resume` needs them.
@@ -33,65 +40,62 @@ def collect_garbage(
         everything: also the builds of interrupted runs, and those that were kept with `--keep`.
         older_than: also whole runs, reports and logs included, last touched longer ago than this.
         dry_run: only say what would be removed.
-
-    Returns:
-        What was removed, in the order in which it went.
     """
-    removed: list[Removed] = []
+    garbage = Garbage()
     for run in [*all_runs(), *all_runs("probes")]:
         if is_driven(run):
             continue
         try:
             with driving(run):
-                removed += _collect(run, everything=everything, dry_run=dry_run)
+                _collect(run, garbage, everything=everything, dry_run=dry_run)
                 if older_than is not None and _age(run) > older_than:
-                    removed.append(Removed("the run with its logs and report", run.name))
+                    garbage.removed.append(Removed("the run with its logs and report", run.name))
                     if not dry_run:
                         shutil.rmtree(run, ignore_errors=True)
         except UsageError:
             continue  # another process took it up just now
-    removed += _unborn(dry_run=dry_run)
+    garbage.removed += _unborn(dry_run=dry_run)
     if not dry_run:
-        removed += [Removed(what, "no run") for what in remove_abandoned(cache_directory(os.environ))]
-    return removed
+        garbage.removed += [Removed(what, "no run") for what in remove_abandoned(cache_directory(os.environ))]
+    return garbage
 
 
-def _collect(run: Path, *, everything: bool, dry_run: bool) -> list[Removed]:
-    journal = Journal(run / JOURNAL)
+def _collect(run: Path, garbage: Garbage, *, everything: bool, dry_run: bool) -> None:
     try:
-        pieces = journal.pieces()
-        finished = any(journal.decisions("finished"))
-        environment = journal.meta("environment")
-        kept = '"keep":true' in journal.meta("request")
-    finally:
-        journal.close()
-    removed: list[Removed] = []
+        journal = Journal(run / JOURNAL)
+        with contextlib.closing(journal):
+            pieces = journal.pieces()
+            finished = any(journal.decisions("finished"))
+            environment = journal.meta("environment")
+            kept = '"keep":true' in journal.meta("request")
+    except PinsError as error:
+        garbage.not_looked_for.append(f"what {run.name} has left: {error}")
+        return
     if not dry_run:
         ended = end_marked({marker_of(run, piece) for piece in pieces})
-        removed += [Removed("a process", run.name)] * ended
+        garbage.removed += [Removed("a process", run.name)] * ended
     if environment == "docker":
-        removed += _docker_leftovers(run, images=everything or (finished and not kept), dry_run=dry_run)
+        _collect_docker(run, garbage, images=everything or (finished and not kept), dry_run=dry_run)
     rooms = ["scratch"]
     if everything or (finished and not kept):
         rooms.append("builds")
     for room in rooms:
         directory = run / room
         if directory.is_dir() and any(directory.iterdir()):
-            removed.append(Removed(f"{room} ({directory})", run.name))
+            garbage.removed.append(Removed(f"{room} ({directory})", run.name))
             if not dry_run:
                 shutil.rmtree(directory, ignore_errors=True)
-    return removed
 
 
-def _docker_leftovers(run: Path, *, images: bool, dry_run: bool) -> list[Removed]:
+def _collect_docker(run: Path, garbage: Garbage, *, images: bool, dry_run: bool) -> None:
     from bisector.environments.docker.leftovers import remove_leftovers
 
     try:
-        return [
-            Removed(what, run.name) for what in remove_leftovers([identity_of(run)], images=images, dry_run=dry_run)
-        ]
-    except PinsError as error:
-        return [Removed(f"nothing of Docker's: {error}", run.name)]
+        found = remove_leftovers([identity_of(run)], images=images, dry_run=dry_run)
+    except EnvironmentFailureError as error:
+        garbage.not_looked_for.append(f"containers and images of {run.name}: {error}")
+    else:
+        garbage.removed += [Removed(what, run.name) for what in found]
 
 
 def _unborn(*, dry_run: bool) -> list[Removed]:

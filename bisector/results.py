@@ -123,7 +123,7 @@ class _Assembly:
             fail_if_bad=ending.fail_if_bad if ending else None,
             fail_if_good=ending.fail_if_good if ending else None,
             probes=probes,
-            reproduce=shlex.join(self.request.command_line),
+            reproduce=self._reproduce(),
             resume="" if self.finished else f"bisector resume {self.directory.name}",
             notes=self._notes(ending, witnesses),
             environment=self.journal.meta("environment"),
@@ -178,6 +178,15 @@ class _Assembly:
             if candidate not in self.tried or self.tried[candidate].feasible
         ]
         return tuple(move for lower, upper in pairwise(possible) for move in moves_between(lower, upper))
+
+    def _reproduce(self) -> str:
+        """The command as it was typed, reading the index as of the same time."""
+        words = list(self.request.command_line)
+        if words and self.request.exclude_newer is None:
+            time = datetime.fromisoformat(self.journal.meta("exclude_newer"))
+            end = words.index("--") if "--" in words else len(words)
+            words[end:end] = ["--exclude-newer", time.isoformat(timespec="seconds").replace("+00:00", "Z")]
+        return shlex.join(words)
 
     # What each candidate showed.
 

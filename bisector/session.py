@@ -48,13 +48,10 @@ _AXES = tuple[Axis, ...]
 class InterruptedRunError(PinsError):
     """The run was interrupted; the message gives the command that goes on."""
 
-    def __init__(self, run_directory: Path, exit_code: int) -> None:
+    exit_code = 130
+
+    def __init__(self, run_directory: Path) -> None:
         super().__init__(f"interrupted; nothing finished is lost. Go on with: bisector resume {run_directory}")
-        self.exit_code = exit_code
-
-
-class Termination(KeyboardInterrupt):  # a signal, like its base
-    """SIGTERM, raised where a program turns the signal into an exception."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
     Raises:
         UsageError: the request cannot be carried out as it stands.
         EnvironmentFailureError: our side or the machine failed before there was a run to go on with.
-        InterruptedRunError: Ctrl-C or SIGTERM; the run can be resumed.
+        InterruptedRunError: Ctrl-C (`KeyboardInterrupt`); the run can be resumed.
     """
     check_script(request.smoke.path, local=request.environment != "docker")
     created = datetime.now(UTC)
@@ -123,7 +120,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
 
     Raises:
         UsageError, EnvironmentFailureError: as for `bisect`.
-        InterruptedRunError: Ctrl-C or SIGTERM.
+        InterruptedRunError: Ctrl-C (`KeyboardInterrupt`).
     """
     check_script(request.smoke.path, local=request.environment != "docker")
     created = datetime.now(UTC)
@@ -149,8 +146,8 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
             for _ in range(runs):
                 prober.probe(candidate, "asked for")
             journal.decide("finished", "probe", str)
-        except KeyboardInterrupt as stop:
-            raise InterruptedRunError(run_directory, 143 if isinstance(stop, Termination) else 130) from None
+        except KeyboardInterrupt:
+            raise InterruptedRunError(run_directory) from None
         finally:
             if not request.keep:
                 prober.remove_builds()
@@ -241,9 +238,9 @@ def _drive(
             assert ending.upper is not None
             journal.decide("certificate", certify(chain, ending.lower, ending.upper, driver.standing))
         journal.decide("finished", ending.verdict.value, str)
-    except KeyboardInterrupt as stop:
+    except KeyboardInterrupt:
         journal.decide("stopped", "interrupted", str)
-        raise InterruptedRunError(run_directory, 143 if isinstance(stop, Termination) else 130) from None
+        raise InterruptedRunError(run_directory) from None
     except EnvironmentFailureError as error:
         journal.decide("stopped", redact(str(error)), str)
     finally:

@@ -62,7 +62,15 @@ def test_a_run_is_driven_by_one_at_a_time() -> None:
 
 def test_garbage_collection_takes_directories_of_runs_that_never_began() -> None:
     run = new_run_directory(None)
-    assert [removed.run for removed in collect_garbage(dry_run=True)] == [run.name]
+    assert [removed.run for removed in collect_garbage(dry_run=True).removed] == [run.name]
     assert run.exists()
     collect_garbage()
     assert not run.exists()
+
+
+def test_garbage_collection_passes_by_a_journal_that_it_cannot_read() -> None:
+    damaged = begun()
+    (damaged / JOURNAL).write_bytes(b"not a database, but long enough to be looked at as one" * 100)
+    found = collect_garbage()
+    assert damaged.exists()
+    assert damaged.name in found.not_looked_for[0]
