@@ -82,9 +82,9 @@ def _runs(value: Value) -> list[list[Fragment]]:
     return [run for run in runs if text_of(tuple(run))] or runs[:1]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Mention:
-    """One use of a version.
+    """One use of a version; two are the same only when they are one object.
 
     Attributes:
         kind: what sort of thing.

@@ -51,7 +51,7 @@ def read_pin_file(data: bytes, file: str) -> PinSet:
     value = data[found[0] : found[1]]
     says_commit = re.search(r"hash|commit|sha", posixpath.basename(file), re.IGNORECASE)
     kind = (
-        PinKind.GIT if says_commit or _COMMIT.match(value) and re.search(rb"[a-f]|\A.{40}\Z", value) else PinKind.TEXT
+        PinKind.GIT if says_commit or (_COMMIT.match(value) and re.search(rb"[a-f]|\A.{40}\Z", value)) else PinKind.TEXT
     )
     line = data.count(b"\n", 0, found[0]) + 1
     comments = [text.strip().lstrip(b"#").strip() for text in data.splitlines() if text.strip().startswith(b"#")]

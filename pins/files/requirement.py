@@ -37,7 +37,7 @@ class ReadRequirement:
         name: normalised, "" where it does not say.
         specifier: the part with operators, () when there is none.
         version: the version behind a single ``==``, () when the specifier is anything else.
-        name_part: name and extras, behind which a specifier would go.
+        name_part: name and extras, behind which a specifier would go; () where none can.
         url: for a repository its address without the ref, else the URL or path.
         ref: the part of a repository URL that names a revision, () when it names none.
         whole_url: the URL as written, with its places.
@@ -76,7 +76,9 @@ def read_requirement(value: Value) -> ReadRequirement | None:
             return _read_url(value, start, name)
         return ReadRequirement(RequirementKind.PATH, name, url=text[start:])
     end_of_name = match.end(2) if match[2] else match.end(1)
-    name_part = cut(value, match.start(1), end_of_name)
+    # a specifier can be put behind the name only where no variable has a part in the word
+    plain = not any(fragment.variables or fragment.unknown for fragment in value)
+    name_part = cut(value, match.start(1), end_of_name) if plain else ()
     rest, _, marker = text[position:].partition(";")
     if not rest.strip() or rest.lstrip().startswith("#"):
         return ReadRequirement(RequirementKind.SPECIFIER, name, name_part=name_part, marker=marker.strip())

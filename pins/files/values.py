@@ -7,7 +7,8 @@ the bytes of the file that it was read from, how they are quoted there, and the 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from pins.model import Quoting
 
@@ -36,9 +37,10 @@ class Declaration:
     comment: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(NamedTuple):
     """A part of a string that was written, or not, in one place.
+
+    A named tuple, for a file makes tens of thousands of them.
 
     Attributes:
         text: the part; for an unknown one, a placeholder such as "${X}".
@@ -111,15 +113,14 @@ def cut(value: Value, start: int, end: int) -> Value:
 
 def _cut_fragment(fragment: Fragment, low: int, high: int) -> Fragment:
     if fragment.unknown or fragment.origin:
-        return replace(fragment, text=fragment.text[low:high])
+        return fragment._replace(text=fragment.text[low:high])
     if fragment.start < 0:
-        return replace(fragment, text=fragment.text[low:high])
+        return fragment._replace(text=fragment.text[low:high])
     before = len(fragment.text[:low].encode("utf-8", "surrogateescape"))
     inside = len(fragment.text[low:high].encode("utf-8", "surrogateescape"))
     if fragment.end - fragment.start != len(fragment.text.encode("utf-8", "surrogateescape")):
-        return replace(fragment, text=fragment.text[low:high], start=-1, end=-1, origin=(fragment,))
-    return replace(
-        fragment,
+        return fragment._replace(text=fragment.text[low:high], start=-1, end=-1, origin=(fragment,))
+    return fragment._replace(
         text=fragment.text[low:high],
         start=fragment.start + before,
         end=fragment.start + before + inside,
@@ -128,7 +129,7 @@ def _cut_fragment(fragment: Fragment, low: int, high: int) -> Fragment:
 
 def through(value: Value, declaration: Declaration) -> Value:
     """The string after it was stored in a variable."""
-    return tuple([replace(f, variables=(*f.variables, declaration), splits=False) for f in value])
+    return tuple([f._replace(variables=(*f.variables, declaration), splits=False) for f in value])
 
 
 def computed(text: str, value: Value) -> Value:

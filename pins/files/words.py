@@ -6,7 +6,7 @@ POSIX with bash's substitutions. What only a running shell knows (``$(...)``, ``
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from pins.files.joined import JoinedText
@@ -107,20 +107,10 @@ class _Expansion:
         return self.joined.text[start:end].decode("utf-8", "surrogateescape")
 
     def _literal(self, start: int, end: int, quoting: Quoting) -> list[Fragment]:
-        joined = self.joined
-        if start >= end:
-            return [self._empty_at(start, quoting)]
-        return [
-            Fragment(self._decode(low, high), joined.source(low), joined.source_end(high), quoting)
-            for low, high in joined.runs(start, end)
-        ]
+        return _literal(self.joined, start, end, quoting)
 
     def _empty(self, quoting: Quoting) -> Fragment:
-        return self._empty_at(self.position, quoting)
-
-    def _empty_at(self, position: int, quoting: Quoting) -> Fragment:
-        place = self.joined.source_end(position) if position else self.joined.source(0)
-        return Fragment("", place, place, quoting)
+        return _nothing(self.joined, self.position, quoting)
 
     def _escaped(self, quoting: Quoting) -> Fragment:
         length = 1
@@ -168,17 +158,14 @@ class _Expansion:
     def _mark_split(self, value: Value, *, quoted: bool) -> list[Fragment]:
         if quoted or self.dialect is not Dialect.SHELL:
             return list(value)
-        return [
-            Fragment(f.text, f.start, f.end, f.quoting, f.variables, f.unknown, f.origin, splits=True, unset=f.unset)
-            for f in value
-        ]
+        return [f._replace(splits=True) for f in value]
 
     def _variable(self, name: str, start: int) -> Value:
         value = self.lookup(name)
         docker = self.dialect is Dialect.DOCKERFILE
         if value is not None:
             if not docker and any(fragment.unset for fragment in value):
-                return tuple([replace(f, text=f.unset or f.text, unset="") for f in value])
+                return tuple([f._replace(text=f.unset or f.text, unset="") for f in value])
             return value
         if self.unset_is_empty:
             return ()
@@ -389,10 +376,29 @@ def expand(
         unset_is_empty: whether a variable that is not set is empty (FROM lines), rather than unknown.
     """
     special = _SPECIAL[dialect].search(joined.text, start, end) or (escape != "\\" and escape.encode() in joined.text)
-    expansion = _Expansion(joined, start, end, lookup, dialect, ord(escape), unset_is_empty)
     if not special:
-        return tuple(expansion._literal(start, end, _QUOTINGS[dialect][0]))
-    return tuple(expansion.run())
+        return tuple(_literal(joined, start, end, _QUOTINGS[dialect][0]))
+    return tuple(_Expansion(joined, start, end, lookup, dialect, ord(escape), unset_is_empty).run())
+
+
+def _literal(joined: JoinedText, start: int, end: int, quoting: Quoting) -> list[Fragment]:
+    """Text that stands for itself: a fragment for each place it lies in."""
+    if start >= end:
+        return [_nothing(joined, start, quoting)]
+    return [
+        Fragment(
+            joined.text[low:high].decode("utf-8", "surrogateescape"),
+            joined.source(low),
+            joined.source_end(high),
+            quoting,
+        )
+        for low, high in joined.runs(start, end)
+    ]
+
+
+def _nothing(joined: JoinedText, position: int, quoting: Quoting) -> Fragment:
+    place = joined.source_end(position) if position else joined.source(0)
+    return Fragment("", place, place, quoting)
 
 
 def closes_quotes(text: bytes, escape: str = "\\") -> bool:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from pins.files.dockerfile.read import read_dockerfile  # noqa: E402
-from pins.files.read import kind_of  # noqa: E402
+from pins.files.dockerfile.read import read_dockerfile
+from pins.files.read import kind_of
 
 STAGE = """\
 # a component
@@ -59,8 +59,11 @@ def history(repository: str) -> list[tuple[str, bytes]]:
     git = ["git", "-C", repository]
     listed = subprocess.run(
         [*git, "log", "--all", "-m", "--raw", "--no-abbrev", "--no-renames", "--format="],
-        capture_output=True, text=True, errors="replace", check=True,
-    ).stdout  # fmt: skip
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=True,
+    ).stdout
     wanted: dict[str, str] = {}
     for line in listed.splitlines():
         meta, _, path = line.partition("\t")

@@ -22,9 +22,25 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
 NAMES = "ABCD"
 PIECES = [
-    "x", "1.2", "a b", "", "$A", "${B}", "${C:-d}", "${D:+e}", "\\$A", '"q"', "'$A'", '"$B x"', "v${C:-${D:-z}}", "\\\\", "#h", "é",
-    '${A:-"q r"}', "${B:-'s'}",
-]  # fmt: skip
+    "x",
+    "1.2",
+    "a b",
+    "",
+    "$A",
+    "${B}",
+    "${C:-d}",
+    "${D:+e}",
+    "\\$A",
+    '"q"',
+    "'$A'",
+    '"$B x"',
+    "v${C:-${D:-z}}",
+    "\\\\",
+    "#h",
+    "é",
+    '${A:-"q r"}',
+    "${B:-'s'}",
+]
 
 
 def word(random_: random.Random) -> str:

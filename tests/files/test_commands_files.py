@@ -131,15 +131,22 @@ def test_a_file_that_does_not_parse_gives_what_was_read_and_exit_code_3(tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["show", "gone"], "does not exist"), (["show", "Dockerfile", "--rev", "nope"], "no revision 'nope'"),
-        (["show", "Dockerfile", "--rev=--all"], "not a revision"), (["show", "Dockerfile", "--stage", "nope"], "no stage 'nope'"),
-        (["show", "Dockerfile", "--format", "xml"], "--format"), (["show", "Dockerfile", "--build-arg", "x"], "NAME=VALUE"),
-        (["show", "Dockerfile", "--chain", "x"], "--chain"), (["show", "Dockerfile", "--repo", "a=/nowhere/at/all"], "no such directory"),
-        (["diff", "Dockerfile"], "two files"), (["diff", "Dockerfile", "--rev", "HEAD"], "OLD..NEW"),
-        (["diff", "Dockerfile", "--rev", "nope..HEAD"], "nope"), (["set", "Dockerfile", "nothing=1"], "no pin 'nothing'"),
-        (["set", "gone", "a=1"], "not a file"), (["set", "Dockerfile", "triton=x", "--comment-date", "soon"], "--comment-date"),
+        (["show", "gone"], "does not exist"),
+        (["show", "Dockerfile", "--rev", "nope"], "no revision 'nope'"),
+        (["show", "Dockerfile", "--rev=--all"], "not a revision"),
+        (["show", "Dockerfile", "--stage", "nope"], "no stage 'nope'"),
+        (["show", "Dockerfile", "--format", "xml"], "--format"),
+        (["show", "Dockerfile", "--build-arg", "x"], "NAME=VALUE"),
+        (["show", "Dockerfile", "--chain", "x"], "--chain"),
+        (["show", "Dockerfile", "--repo", "a=/nowhere/at/all"], "no such directory"),
+        (["diff", "Dockerfile"], "two files"),
+        (["diff", "Dockerfile", "--rev", "HEAD"], "OLD..NEW"),
+        (["diff", "Dockerfile", "--rev", "nope..HEAD"], "nope"),
+        (["set", "Dockerfile", "nothing=1"], "no pin 'nothing'"),
+        (["set", "gone", "a=1"], "not a file"),
+        (["set", "Dockerfile", "triton=x", "--comment-date", "soon"], "--comment-date"),
     ],
-)  # fmt: skip
+)
 def test_wrong_use_is_refused_with_exit_code_2(repository: Path, arguments: list[str], message: str) -> None:
     found = pins(repository, *arguments)
     assert found.returncode == 2

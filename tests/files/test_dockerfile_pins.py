@@ -94,32 +94,48 @@ def test_a_requirement_without_a_bound_is_floating() -> None:
         ("pip download foo==1 && pip wheel bar==2", [("package", "foo", "1"), ("package", "bar", "2")]),
         ("pip uninstall -y foo || true", []),
         ("git clone -b r7 https://git.example/a/widget.git", [("git", "widget", "r7")]),
-        ("git clone https://git.example/a/widget.git && cd widget && git checkout ab12cd3", [("git", "widget", "ab12cd3")]),
+        (
+            "git clone https://git.example/a/widget.git && cd widget && git checkout ab12cd3",
+            [("git", "widget", "ab12cd3")],
+        ),
         ("git clone https://git.example/a/widget.git /x && git -C /x checkout -q v2", [("git", "widget", "v2")]),
         ("git clone https://git.example/a/widget.git", [("git", "widget", None)]),
-        ("git init -q && git remote add origin https://git.example/a/widget.git && git fetch --depth 1 origin ab12cd3 && "
-         "git checkout -q FETCH_HEAD", [("git", "widget", "ab12cd3")]),
-        ("git clone https://git.example/a/widget && cd widget && git cherry-pick ab12cd3",
-         [("git", "widget", None), ("git", "widget-cherry-pick", "ab12cd3")]),
+        (
+            "git init -q && git remote add origin https://git.example/a/widget.git && git fetch --depth 1 origin ab12cd3 && "  # noqa: E501
+            "git checkout -q FETCH_HEAD",
+            [("git", "widget", "ab12cd3")],
+        ),
+        (
+            "git clone https://git.example/a/widget && cd widget && git cherry-pick ab12cd3",
+            [("git", "widget", None), ("git", "widget-cherry-pick", "ab12cd3")],
+        ),
         ("wget https://h/x/v1.4/foo-1.4.tar.gz", [("url", "foo", "1.4")]),
         ("curl -fsSL https://h/foo_1.1.1f-1ubuntu2_amd64.deb -o /f", [("url", "foo", "1.1.1f-1ubuntu2")]),
         ("curl -L https://github.com/a/w/pull/77.patch | git apply", [("url", "w-patch", "pull/77")]),
         ("curl -LsSf https://h/uv/install.sh | sh", []),
         ("apt-get install -y --no-install-recommends foo=1.4-1 gcc-13 vim", [("apt", "foo", "1.4-1")]),
         ("dnf install -y foo-1.4.2", [("apt", "foo", "1.4.2")]),
-        ("conda install -y -c c foo=1.4 'bar>=2' baz", [("package", "foo", "1.4"), ("package", "bar", ">=2"), ("package", "baz", None)]),
+        (
+            "conda install -y -c c foo=1.4 'bar>=2' baz",
+            [("package", "foo", "1.4"), ("package", "bar", ">=2"), ("package", "baz", None)],
+        ),
         ("V=1.4 && pip install foo==$V", [("package", "foo", "1.4")]),
         ("MAX_JOBS=64 make -j 8 && cmake -DARCHS='80;90' ..", []),
         ("echo 'foo==1.4' >> /c/constraints.txt", [("package", "foo", "1.4")]),
-        ("pip install foo; for v in 1.2 1.3; do pip download bar==$v; done",
-         [("package", "foo", None), ("package", "bar", "1.2"), ("package", "bar", "1.3")]),
-        ("if [ -n \"$X\" ]; then pip install foo==1; else pip install foo==2; fi", [("package", "foo", "1"), ("package", "foo", "2")]),
+        (
+            "pip install foo; for v in 1.2 1.3; do pip download bar==$v; done",
+            [("package", "foo", None), ("package", "bar", "1.2"), ("package", "bar", "1.3")],
+        ),
+        (
+            'if [ -n "$X" ]; then pip install foo==1; else pip install foo==2; fi',
+            [("package", "foo", "1"), ("package", "foo", "2")],
+        ),
         ("bash -lc 'pip install foo==1.4'", [("package", "foo", "1.4")]),
         ('["pip", "install", "foo==1.4"]', [("package", "foo", "1.4")]),
         ('["/bin/sh", "-c", "pip install foo==1.4"]', [("package", "foo", "1.4")]),
         ("<<EOF\npip install foo==1.4\nEOF", [("package", "foo", "1.4")]),
     ],
-)  # fmt: skip
+)
 def test_commands_that_pin(command: str, expected: list[tuple[str, str, str | None]]) -> None:
     assert run(command) == expected
 
@@ -156,7 +172,7 @@ def test_images_that_files_are_copied_from_are_pins_and_stages_are_not() -> None
 
 def test_patches_belong_to_the_checkout_they_are_applied_in() -> None:
     text = (
-        "FROM a\nCOPY docker/m.patch /p/m.patch\nRUN git clone -b main https://git.example/a/megatron.git /root/m && \\\n"
+        "FROM a\nCOPY docker/m.patch /p/m.patch\nRUN git clone -b main https://git.example/a/megatron.git /root/m && \\\n"  # noqa: E501
         "    cd /root/m && git apply --3way /p/m.patch && patch -p1 < /p/n.patch && git cherry-pick ab12cd3\n"
         "RUN pip install tile_kernels==1.0.0 && patch -p1 -d /opt/site-packages < /p/tile_kernels.patch\n"
     )

@@ -38,7 +38,7 @@ CASES = {
     "backtick escape": b"# escape=`\nFROM a\nRUN x `\n  y\nRUN c:\\\nRUN z\n",
     "syntax line, then escape": b"# syntax=docker/dockerfile:1\n# escape=`\nFROM a\nRUN x `\n y\n",
     "a comment ends the directives": b"# hello\n# escape=`\nFROM a\nRUN x \\\n  y\n",
-    "flags": b'FROM --platform=linux/amd64 a\nRUN --mount=type=cache,target=/c --network="none" x --not-a-flag\nCOPY --from=a --chown=1:1 x y\n',
+    "flags": b'FROM --platform=linux/amd64 a\nRUN --mount=type=cache,target=/c --network="none" x --not-a-flag\nCOPY --from=a --chown=1:1 x y\n',  # noqa: E501
     "lower case and no newline at the end": b"from a as b\nrun x",
     "no-break space before an instruction": b"FROM a\n\xc2\xa0RUN x\n",
     "continuation at the end of the file": b"FROM a\nRUN x \\\n",
@@ -53,11 +53,36 @@ def test_instructions_begin_and_end_where_an_independent_parser_says(name: str) 
 
 LINES = st.sampled_from(
     [
-        "RUN x", "RUN x \\", "  y && \\", "# c", "", "  ", "\t# c", "ARG A=1", "ENV A=1 \\", "  B=2", "RUN <<EOF", "EOF", "\tEOF",
-        "RUN <<-E1 <<'E2'", "E1", "E2", "COPY a b", "COPY --from=x a b", "RUN --mount=type=cache x", "FROM b AS c", "x \\  ",
-        'RUN echo "<<EOF"', "RUN a\\\\", "ONBUILD RUN y", "# escape=`", "RUN [\"a\", \"<<E\"]", "ADD <<EOF /f", "RUN é \\",
+        "RUN x",
+        "RUN x \\",
+        "  y && \\",
+        "# c",
+        "",
+        "  ",
+        "\t# c",
+        "ARG A=1",
+        "ENV A=1 \\",
+        "  B=2",
+        "RUN <<EOF",
+        "EOF",
+        "\tEOF",
+        "RUN <<-E1 <<'E2'",
+        "E1",
+        "E2",
+        "COPY a b",
+        "COPY --from=x a b",
+        "RUN --mount=type=cache x",
+        "FROM b AS c",
+        "x \\  ",
+        'RUN echo "<<EOF"',
+        "RUN a\\\\",
+        "ONBUILD RUN y",
+        "# escape=`",
+        'RUN ["a", "<<E"]',
+        "ADD <<EOF /f",
+        "RUN é \\",
     ]
-)  # fmt: skip
+)
 
 
 @settings(max_examples=400, deadline=None)

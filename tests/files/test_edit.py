@@ -137,9 +137,15 @@ SPECIFIERS = st.lists(
     max_size=3,
 ).map(",".join)
 REVISIONS = st.text("abcXYZ0189-_./+!@$&'\"();<>|{}#=%,é", min_size=1, max_size=14).filter(
-    lambda t: not t.startswith(("-", ".", "/", "@")) and not t.endswith((".", "/", ".lock")) and ".." not in t and "//" not in t
-    and "@{" not in t and "/." not in t
-)  # fmt: skip
+    lambda t: (
+        not t.startswith(("-", ".", "/", "@"))
+        and not t.endswith((".", "/", ".lock"))
+        and ".." not in t
+        and "//" not in t
+        and "@{" not in t
+        and "/." not in t
+    )
+)
 PLAIN_REVISIONS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_+!/-]{0,12}[A-Za-z0-9]", fullmatch=True).filter(
     lambda t: "//" not in t
 )
@@ -262,11 +268,19 @@ def test_an_arg_that_several_pins_share_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
-        ("nothing=1", "no pin 'nothing'"), ("fooo=1", "did you mean foo"), ("foo=not a version", "not a version"),
-        ("foo=<<2", "not a specifier"), ("w=a..b", "not a branch"), ("w=--upload-pack=x", "not a branch"), ("w=a\nb", "control"),
-        ("foo", "NAME=VALUE"), ("bar=<2", "version alone"), ("a=x y", "not an image"), ("gone=2", "base image or empty"),
+        ("nothing=1", "no pin 'nothing'"),
+        ("fooo=1", "did you mean foo"),
+        ("foo=not a version", "not a version"),
+        ("foo=<<2", "not a specifier"),
+        ("w=a..b", "not a branch"),
+        ("w=--upload-pack=x", "not a branch"),
+        ("w=a\nb", "control"),
+        ("foo", "NAME=VALUE"),
+        ("bar=<2", "version alone"),
+        ("a=x y", "not an image"),
+        ("gone=2", "base image or empty"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_set_is_refused_with_a_reason(tmp_path: Path, assignment: str, message: str) -> None:
     path = write(
         tmp_path,
@@ -279,10 +293,15 @@ def test_what_cannot_be_set_is_refused_with_a_reason(tmp_path: Path, assignment:
 @pytest.mark.parametrize(
     ("comment", "expected"),
     [
-        ("# tip as of 08/18", "# tip as of 11/05"), ("# 2026-08-18: pinned", "# 2026-11-05: pinned"), ("# 8/1/2026", "# 11/5/2026"),
-        ("# snapshot 2026/01/05", "# snapshot 2026/11/05"), ("# 20260105", "# 20261105"), ("# see PR 1/2/3", None), ("# no date", None),
+        ("# tip as of 08/18", "# tip as of 11/05"),
+        ("# 2026-08-18: pinned", "# 2026-11-05: pinned"),
+        ("# 8/1/2026", "# 11/5/2026"),
+        ("# snapshot 2026/01/05", "# snapshot 2026/11/05"),
+        ("# 20260105", "# 20261105"),
+        ("# see PR 1/2/3", None),
+        ("# no date", None),
     ],
-)  # fmt: skip
+)
 def test_the_date_beside_a_pin_is_changed_in_its_own_form(comment: str, expected: str | None) -> None:
     data = (
         f'ARG W_REF="r7" {comment}\nFROM a\nARG W_REF\nRUN git clone -b $W_REF https://git.example/a/w.git\n'.encode()

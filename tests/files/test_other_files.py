@@ -52,14 +52,17 @@ def test_a_missing_file_and_a_line_that_is_no_requirement_are_said_with_their_li
 
 def test_pyproject() -> None:
     text = (
-        '[project]\ndependencies = [\n  "torch==2.9.0", # why\n  "plain",\n]\n[project.optional-dependencies]\ngpu = ["x<2"]\n'
+        '[project]\ndependencies = [\n  "torch==2.9.0", # why\n  "plain",\n]\n[project.optional-dependencies]\ngpu = ["x<2"]\n'  # noqa: E501
         '[build-system]\nrequires = ["hatchling>=1"]\n[dependency-groups]\ndev = ["pytest", {include-group = "y"}]\n'
         '[tool.other]\nversion = "1.2"\n[[tool.uv.index]]\nurl = "https://h"\n'
     )
     assert shown("pyproject.toml", text) == [
-        (3, "package", "torch", "2.9.0"), (4, "package", "plain", None), (7, "package", "x", "<2"), (9, "package", "hatchling", ">=1"),
+        (3, "package", "torch", "2.9.0"),
+        (4, "package", "plain", None),
+        (7, "package", "x", "<2"),
+        (9, "package", "hatchling", ">=1"),
         (11, "package", "pytest", None),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_file_that_is_not_toml_says_where() -> None:
@@ -110,7 +113,7 @@ def test_lock_files_are_read_and_cannot_be_set() -> None:
         '[[package]]\nname = "w"\nversion = "1"\nsource = { git = "https://git.example/a/w.git?rev=x#ab12cd3" }\n'
     )
     assert shown("uv.lock", uv) == [(2, "package", "torch", "2.9.0"), (6, "git", "w", "ab12cd3")]
-    pylock = '[[packages]]\nname = "a"\nversion = "1"\n[[packages]]\nname = "b"\nvcs = { type = "git", url = "https://h", commit-id = "ff" }\n'
+    pylock = '[[packages]]\nname = "a"\nversion = "1"\n[[packages]]\nname = "b"\nvcs = { type = "git", url = "https://h", commit-id = "ff" }\n'  # noqa: E501
     assert shown("pylock.toml", pylock) == [(1, "package", "a", "1"), (4, "git", "b", "ff")]
     assert all(not pin.places for pin in read_pins(uv.encode(), "uv.lock").pins)
 
@@ -136,8 +139,12 @@ target "a" {
 def test_bake_files() -> None:
     found = read_pins(HCL.encode(), "docker-bake.hcl").pins
     assert [(p.line, p.variable, p.value) for p in found] == [
-        (3, "TAG", "9.1"), (9, "W_REF", "r7"), (10, "QUOTED", "x"), (11, "N", None), (12, "COMPUTED", None),
-    ]  # fmt: skip
+        (3, "TAG", "9.1"),
+        (9, "W_REF", "r7"),
+        (10, "QUOTED", "x"),
+        (11, "N", None),
+        (12, "COMPUTED", None),
+    ]
     text = '{"variable": {"T": {"default": "1"}}, "target": {"a": {"args": {"W_REF": "r\\u0037"}, "tags": ["x"]}}}'
     assert [(p.variable, p.value) for p in read_pins(text.encode(), "docker-bake.json").pins] == [
         ("T", "1"),
@@ -210,19 +217,44 @@ def test_a_wrong_pattern_is_refused(entry: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("docker/Dockerfile.rocm_base", "dockerfile"), ("Dockerfile", "dockerfile"), ("a/x.dockerfile", "dockerfile"),
-        ("Dockerfile_amd", "dockerfile"), ("docker/Dockerfile.md", ""), ("requirements/rocm.txt", "requirements"),
-        ("requirements-dev.txt", "requirements"), ("constraints.txt", "requirements"), ("pyproject.toml", "pyproject"),
-        ("uv.lock", "lock"), ("pylock.dev.toml", "lock"), ("docker-bake.hcl", "bake"), (".github/workflows/a.yml", "workflow"),
-        ("ci/triton-hash.txt", "pin"), ("README.md", ""), ("src/x.py", ""),
+        ("docker/Dockerfile.rocm_base", "dockerfile"),
+        ("Dockerfile", "dockerfile"),
+        ("a/x.dockerfile", "dockerfile"),
+        ("Dockerfile_amd", "dockerfile"),
+        ("docker/Dockerfile.md", ""),
+        ("requirements/rocm.txt", "requirements"),
+        ("requirements-dev.txt", "requirements"),
+        ("constraints.txt", "requirements"),
+        ("pyproject.toml", "pyproject"),
+        ("uv.lock", "lock"),
+        ("pylock.dev.toml", "lock"),
+        ("docker-bake.hcl", "bake"),
+        (".github/workflows/a.yml", "workflow"),
+        ("ci/triton-hash.txt", "pin"),
+        ("README.md", ""),
+        ("src/x.py", ""),
     ],
-)  # fmt: skip
+)
 def test_files_are_known_by_their_names(path: str, kind: str) -> None:
     assert kind_of(path) == kind
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.binary(max_size=120), st.sampled_from(["Dockerfile", "requirements.txt", "pyproject.toml", "uv.lock", "docker-bake.hcl",
-                                                 "docker-bake.json", ".github/workflows/a.yml", "x-hash.txt", "any"]))  # fmt: skip
+@given(
+    st.binary(max_size=120),
+    st.sampled_from(
+        [
+            "Dockerfile",
+            "requirements.txt",
+            "pyproject.toml",
+            "uv.lock",
+            "docker-bake.hcl",
+            "docker-bake.json",
+            ".github/workflows/a.yml",
+            "x-hash.txt",
+            "any",
+        ]
+    ),
+)
 def test_no_bytes_make_any_reader_fail(data: bytes, path: str) -> None:
     read_pins(data, path)

@@ -2,7 +2,7 @@
 
 PINS_HISTORIES names a directory that holds the clones (`<owner>+<name>/repo`, or `<name>`). Nothing of them is kept here but
 names of commits and the values that a person read there (hand_worked.json).
-"""
+"""  # noqa: E501
 
 import json
 import os
@@ -50,8 +50,11 @@ def versions() -> dict[str, tuple[str, bytes]]:
         directory = path / "repo" if (path / "repo").is_dir() else path
         listed = subprocess.run(
             ["git", "-C", str(directory), "log", "--all", "-m", "--raw", "--no-abbrev", "--no-renames", "--format="],
-            capture_output=True, text=True, errors="replace", check=False,
-        ).stdout  # fmt: skip
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        ).stdout
         wanted: dict[str, str] = {}
         for line in listed.splitlines():
             meta, _, name = line.partition("\t")
@@ -64,8 +67,11 @@ def versions() -> dict[str, tuple[str, bytes]]:
 
 def _contents(directory: Path, wanted: dict[str, str]) -> Iterator[tuple[str, tuple[str, bytes]]]:
     output = subprocess.run(
-        ["git", "-C", str(directory), "cat-file", "--batch"], input="".join(f"{b}\n" for b in wanted).encode(), capture_output=True, check=True
-    ).stdout  # fmt: skip
+        ["git", "-C", str(directory), "cat-file", "--batch"],
+        input="".join(f"{b}\n" for b in wanted).encode(),
+        capture_output=True,
+        check=True,
+    ).stdout
     position = 0
     for blob, name in wanted.items():
         end = output.index(b"\n", position)
@@ -109,24 +115,36 @@ def test_values_are_those_worked_out_by_hand(case: dict[str, Any]) -> None:
 
 def test_the_rocm_base_of_vllm_is_read_completely() -> None:
     data = content("neuralmagic/vllm", "823ec22b78", "docker/Dockerfile.rocm_base")
-    aiter = Path(ROOT) / "ROCm+aiter" / "repo"
+    clone_of_aiter = Path(ROOT) / "ROCm+aiter" / "repo"
     from pins.files.dockerfile.read import ReadOptions
 
     found = read_dockerfile(
-        data, "Dockerfile.rocm_base", ReadOptions(repositories={"aiter": aiter} if aiter.is_dir() else {})
+        data,
+        "Dockerfile.rocm_base",
+        ReadOptions(repositories={"aiter": clone_of_aiter} if clone_of_aiter.is_dir() else {}),
     )
     assert found.complete
     git = {pin.name: (pin.value, re.sub(r".*/", "", pin.repo)) for pin in found.pins if pin.kind is PinKind.GIT}
     assert git == {
-        "triton": ("f0b55c0", "triton.git"), "pytorch": ("6bbd260", "pytorch.git"), "pytorch-vision": ("v0.27.1", "vision.git"),
-        "pytorch-audio": ("v2.11.0", "audio.git"), "fa": ("0e60e394", "flash-attention.git"), "aiter": ("v0.1.19", "aiter.git"),
+        "triton": ("f0b55c0", "triton.git"),
+        "pytorch": ("6bbd260", "pytorch.git"),
+        "pytorch-vision": ("v0.27.1", "vision.git"),
+        "pytorch-audio": ("v2.11.0", "audio.git"),
+        "fa": ("0e60e394", "flash-attention.git"),
+        "aiter": ("v0.1.19", "aiter.git"),
         "mori": ("v1.1.0", "mori.git"),
-    }  # fmt: skip
+    }
     own = {pin.name: pin.value for pin in found.pins if pin.kind is PinKind.PACKAGE and pin.stage == "base"}
     assert own == {
-        "packaging": None, "cmake": "<4", "ninja": None, "wheel": None, "setuptools": "<80", "pybind11": "<3.1.0", "cython": None,
-    }  # fmt: skip
-    if aiter.is_dir():
+        "packaging": None,
+        "cmake": "<4",
+        "ninja": None,
+        "wheel": None,
+        "setuptools": "<80",
+        "pybind11": "<3.1.0",
+        "cython": None,
+    }
+    if clone_of_aiter.is_dir():
         last = {s.name: [i.requirement for i in s.installs if i.name == "pybind11"][-1] for s in found.stages}
         assert last["final"] == "pybind11<3.1.0"
         assert last["build_aiter"] == "pybind11==3.0.4"

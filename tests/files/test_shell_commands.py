@@ -109,10 +109,47 @@ def test_what_cannot_be_parsed_is_stepped_over() -> None:
 
 
 PIECES = st.sampled_from(
-    ["a", "b c", "&&", "||", ";", "|", "(", ")", "{ ", "; }", "if x; then", "fi", "else", "for i in 1 2; do", "done", "\n", "case $x in",
-     "y)", ";;", "esac", "'q w'", '"$V w"', "$(z)", "${V:-d}", "> f", "2>&1", "<<E\nh\nE\n", "# c\n", "while x; do", "V=1", "!", "[ -n x ]",
-     "[[ a && b ]]", "f() {", "`t`", "\\\n", "((1+2))", "&"]
-)  # fmt: skip
+    [
+        "a",
+        "b c",
+        "&&",
+        "||",
+        ";",
+        "|",
+        "(",
+        ")",
+        "{ ",
+        "; }",
+        "if x; then",
+        "fi",
+        "else",
+        "for i in 1 2; do",
+        "done",
+        "\n",
+        "case $x in",
+        "y)",
+        ";;",
+        "esac",
+        "'q w'",
+        '"$V w"',
+        "$(z)",
+        "${V:-d}",
+        "> f",
+        "2>&1",
+        "<<E\nh\nE\n",
+        "# c\n",
+        "while x; do",
+        "V=1",
+        "!",
+        "[ -n x ]",
+        "[[ a && b ]]",
+        "f() {",
+        "`t`",
+        "\\\n",
+        "((1+2))",
+        "&",
+    ]
+)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")

@@ -104,7 +104,7 @@ def _read(word: Value, packager: str) -> Packaged | None:
         if not match[2]:
             return Packaged(match[1].lower(), (), False, word, packager)
         operator = re.match(r"===?|=", match[2])
-        single = operator and not re.search(r"[<>,*|]", match[2])
+        single = operator and not re.search(r"[<>,| ]", match[2])
         start = match.start(2) + (operator.end() if single and operator else 0)
         version_end = match.end(2)
         if single and (build := text.find("=", start)) > 0:

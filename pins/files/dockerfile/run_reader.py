@@ -463,7 +463,7 @@ class RunReader:
             mention.parts = (part_of(package.version),)
             part = mention.parts[0]
             literal = part.holder is None and part.whole
-            mention.form = Form.SPECIFIER if literal and not package.exact else Form.VALUE
+            mention.form = Form.SPECIFIER if literal and not package.exact and not conda else Form.VALUE
         else:
             mention.form, mention.parts = Form.OPEN, (Part(None, None),)
         mention.name_from_variable = package.templated
