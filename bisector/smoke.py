@@ -17,7 +17,7 @@ from typing import Literal
 
 from bisector.caches import WORK, cache_variables, fresh_directories
 from bisector.model import Candidate, Ended, Signature, SmokeRun, SmokeScript
-from bisector.process_tree import MARKER
+from bisector.processes.tree import MARKER
 from bisector.signature import read_build_signature, read_signature
 from pins.errors import EnvironmentFailureError, UsageError
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisector import arguments
+from bisector.cli import arguments
 from bisector.request import PinRange
 from pins.errors import UsageError
 

@@ -132,7 +132,8 @@ def test_what_follows_the_dashes_is_the_scripts(bisector: Command, widget: Local
     ran = bisector("run", *run_options(widget), "--smoke", script, "--", "--pin", "a b", "--")
     assert "widget 4 -> 5" in ran.stdout, ran.stderr
     reproduce = json.loads(bisector("report", "--format", "json").stdout)["reproduce"]
-    assert reproduce.endswith("--smoke smoke.sh -- --pin 'a b' --")
+    assert "--smoke smoke.sh --exclude-newer 20" in reproduce
+    assert reproduce.endswith(" -- --pin 'a b' --")
 
 
 def test_options_come_from_a_file_and_its_paths_are_relative_to_it(

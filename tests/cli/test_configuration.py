@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bisector.configuration import combined, find_configuration, read_configuration
-from bisector.run_options import RunOptions, key_of, kind_of
+from bisector.cli.configuration import combined, find_configuration, read_configuration
+from bisector.cli.options import RunOptions, key_of, kind_of
 from pins.errors import UsageError
 
 

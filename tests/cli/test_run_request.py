@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from bisector.cli.options import RunOptions, key_of, kind_of
+from bisector.cli.request import ONLY_FOR, request_for_one, request_from
 from bisector.model import SmokeScript
 from bisector.request import BuildFailureIs, DockerRequest, IndexRequest, PinRange, RequirementsRequest, TimeoutIs
-from bisector.run_options import RunOptions, key_of, kind_of
-from bisector.run_request import ONLY_FOR, request_for_one, request_from
 from pins.errors import UsageError
 
 HERE = Path("/here")

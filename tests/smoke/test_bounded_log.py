@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisector.bounded_log import BoundedLog, Stream
+from bisector.processes.bounded_log import BoundedLog, Stream
 
 NOTE = re.compile(rb"\n\[\.\.\. +(\d+) bytes left out here \.\.\.\]\n")
 

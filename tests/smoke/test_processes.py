@@ -13,8 +13,8 @@ import psutil  # type: ignore[import-untyped,unused-ignore]
 import pytest
 
 from bisector.model import Ended
-from bisector.process_tree import MARKER, members
 from bisector.processes import KEPT_OUTPUT, end_marked, run_process
+from bisector.processes.tree import MARKER, members
 from pins.errors import EnvironmentFailureError
 
 Run = Callable[..., Ended]
@@ -229,7 +229,7 @@ def test_no_mark_ends_nothing() -> None:
 
 
 def test_we_ourselves_are_never_ended_by_our_own_mark(tmp_path: Path, marker: str) -> None:
-    program = f"from bisector.process_tree import end_marked; print(end_marked({{{marker!r}}}))"
+    program = f"from bisector.processes.tree import end_marked; print(end_marked({{{marker!r}}}))"
     ended = run_process(
         [PYTHON, "-c", program],
         environment={"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])},

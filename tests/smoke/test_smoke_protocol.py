@@ -9,8 +9,8 @@ import pytest
 
 from bisector.caches import WORK, fresh_directories
 from bisector.model import Candidate, Ended, SmokeRun, SmokeScript
-from bisector.process_tree import MARKER
 from bisector.processes import run_process
+from bisector.processes.tree import MARKER
 from bisector.smoke import check_script, observe, pin_variables, smoke_command, smoke_environment
 from pins.errors import EnvironmentFailureError, UsageError
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bisector.bounded_log import LOG_LIMIT, BoundedLog, Stream
 from bisector.environments.docker.engine import engine, explanation
 from bisector.model import Ended
 from bisector.processes import KEPT_OUTPUT, run_process
+from bisector.processes.bounded_log import LOG_LIMIT, BoundedLog, Stream
 from pins.errors import EnvironmentFailureError, UsageError
 
 if TYPE_CHECKING:

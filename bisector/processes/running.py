@@ -18,13 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from bisector.bounded_log import LOG_LIMIT, BoundedLog, Stream
-from bisector.memory_kills import MemoryKills
 from bisector.model import Ended
-from bisector.process_tree import MARKER, end_marked, end_tree
+from bisector.processes.bounded_log import LOG_LIMIT, BoundedLog, Stream
+from bisector.processes.memory_kills import MemoryKills
+from bisector.processes.tree import MARKER, end_tree
 from pins.errors import EnvironmentFailureError
-
-__all__ = ["LOG_LIMIT", "MARKER", "end_marked", "run_process"]
 
 KEPT_OUTPUT = 64 * 1024
 """Bytes of each stream that are kept in `Ended`."""

@@ -21,7 +21,7 @@ def check_format(chosen: str, known: tuple[str, ...] = FORMATS) -> None:
     Raises:
         UsageError: it is none of those known.
     """
-    from bisector.arguments import parse_choice
+    from bisector.cli.arguments import parse_choice
 
     parse_choice(chosen, "--format", known)
 

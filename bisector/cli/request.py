@@ -5,7 +5,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TypeVar
 
-from bisector import arguments
+from bisector.cli import arguments
+from bisector.cli.options import RunOptions, key_of
 from bisector.model import SmokeScript
 from bisector.request import (
     BuildFailureIs,
@@ -16,7 +17,6 @@ from bisector.request import (
     RunRequest,
     TimeoutIs,
 )
-from bisector.run_options import RunOptions, key_of
 from pins.errors import UsageError
 
 T = TypeVar("T")

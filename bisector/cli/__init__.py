@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from bisector.cli_output import check_format, page, progress, show
-from bisector.run_options import RunOptions, with_run_options
+from bisector.cli.options import RunOptions, with_run_options
+from bisector.cli.output import check_format, page, progress, show
 from pins.command_line import (
     NoColor,
     Output,
@@ -106,14 +106,14 @@ def _run(
     """
     check_format(output_format)
     typed: Typed = invocation.obj
-    from bisector.run_request import request_from
+    from bisector.cli.request import request_from
 
     options = _with_configuration(options, file, quiet)
     request = request_from(options, Path.cwd(), typed.script_arguments, ("bisector", *typed.words))
     from bisector import session
 
     if plan:
-        from bisector.plan_text import render_plan
+        from bisector.cli.plan_text import render_plan
 
         return deliver(render_plan(session.plan(request), output_format), output)
     with progress(quiet, verbose, no_color) as reporter:
@@ -141,7 +141,7 @@ def _resume(
     """
     check_format(output_format)
     from bisector import session
-    from bisector.arguments import parse_duration
+    from bisector.cli.arguments import parse_duration
 
     seconds = parse_duration(budget, "--budget") if budget else None
     with progress(quiet, verbose, no_color) as reporter:
@@ -175,7 +175,7 @@ def _status(
     result = load_result(run_directory)
     if output_format == "json":
         return deliver(render(result, "json"), output)
-    from bisector.activity import activity_of
+    from bisector.cli.activity import activity_of
     from bisector.report.status import render_status
 
     now = datetime.now(UTC)
@@ -228,13 +228,13 @@ def _probe(
     """
     check_format(output_format, ("text", "json"))
     typed: Typed = invocation.obj
-    from bisector.run_request import request_for_one
+    from bisector.cli.request import request_for_one
 
     options = _with_configuration(options, file, quiet)
     request = request_for_one(options, Path.cwd(), typed.script_arguments, ("bisector", *typed.words))
     from bisector import session
+    from bisector.cli.probe_text import exit_code, render_probe
     from bisector.model import Candidate
-    from bisector.probe_text import exit_code, render_probe
 
     candidate = Candidate(tuple((pin.pin, pin.good) for pin in request.pins))
     with progress(quiet, verbose, no_color) as reporter:
@@ -261,7 +261,7 @@ def _gc(
     """
     from datetime import timedelta
 
-    from bisector.arguments import parse_duration
+    from bisector.cli.arguments import parse_duration
     from bisector.leftovers import collect_garbage
 
     age = timedelta(seconds=parse_duration(older_than, "--older-than")) if older_than else None
@@ -290,7 +290,7 @@ def _doctor(
       bisector doctor --need docker
     """
     check_format(output_format, ("text", "json"))
-    from bisector.doctor import check_names, examine, render_findings
+    from bisector.cli.doctor import check_names, examine, render_findings
 
     check_names(need)
     findings = examine()
@@ -302,7 +302,7 @@ def _doctor(
 
 
 def _with_configuration(options: RunOptions, file: Path | None, quiet: bool) -> RunOptions:
-    from bisector.configuration import combined, find_configuration, read_configuration
+    from bisector.cli.configuration import combined, find_configuration, read_configuration
 
     path = file or find_configuration(Path.cwd())
     if path is None:

@@ -11,8 +11,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from bisector.arguments import parse_path
-from bisector.run_options import BY_NAME, PATHS, RunOptions, key_of, kind_of
+from bisector.cli.arguments import parse_path
+from bisector.cli.options import BY_NAME, PATHS, RunOptions, key_of, kind_of
 from pins.errors import UsageError
 
 FILE = "bisect.toml"
