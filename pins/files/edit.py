@@ -81,7 +81,7 @@ def edits_for(data: bytes, pin: Pin, value: str | None) -> list[Edit]:
             raise UsageError(f"{where} names no revision, so there is none to take away")
         _check(pin, value, where)
         place = pin.places[0]
-        return [Edit(place.start, place.end, _encode("@" + value, place, data, where, escape))]
+        return [Edit(place.start, place.end, _encode("@" + value, place, where, escape))]
     if value is None:
         if (
             pin.kind is PinKind.GIT
@@ -91,7 +91,10 @@ def edits_for(data: bytes, pin: Pin, value: str | None) -> list[Edit]:
             return [Edit(pin.places[0].start - 1, pin.places[0].end, b"")]
         raise UsageError(f"{where} must have a value")
     _check(pin, value, where)
-    return [Edit(place.start, place.end, _encode(value, place, data, where, escape)) for place in pin.places]
+    asterisk = pin.kind is PinKind.PACKAGE
+    return [
+        Edit(place.start, place.end, _encode(value, place, where, escape, asterisk=asterisk)) for place in pin.places
+    ]
 
 
 def _why_not(pin: Pin) -> str:
@@ -122,7 +125,7 @@ def _requirement_edit(data: bytes, pin: Pin, place: Place, value: str | None, wh
     else:
         _check_version(value, where)
         text = value if pin.form is Form.EXACT else f"=={value}"
-    return Edit(start, place.end, _encode(text, place, data, where, "\\", requirement=True))
+    return Edit(start, place.end, _encode(text, place, where, "\\", requirement=True, asterisk=True))
 
 
 def _check_version(value: str, where: str) -> None:
@@ -156,7 +159,9 @@ def _check(pin: Pin, value: str, where: str) -> None:
             pass
 
 
-def _encode(text: str, place: Place, data: bytes, where: str, escape: str, *, requirement: bool = False) -> bytes:
+def _encode(
+    text: str, place: Place, where: str, escape: str, *, requirement: bool = False, asterisk: bool = False
+) -> bytes:
     """`text` as it must be written at `place`.
 
     Raises:
@@ -171,7 +176,7 @@ def _encode(text: str, place: Place, data: bytes, where: str, escape: str, *, re
         case Quoting.DOCKER_SINGLE | Quoting.SHELL_SINGLE | Quoting.TOML_LITERAL:
             if "'" in text:
                 raise UsageError(f"{where}: the place is in single quotes, which cannot hold {text!r}")
-        case Quoting.SHELL_BARE if not (_REQUIREMENT_SAFE if requirement else _SHELL_SAFE).match(text):
+        case Quoting.SHELL_BARE if not (_REQUIREMENT_SAFE if asterisk else _SHELL_SAFE).match(text):
             if requirement:
                 encoded = '"' + _in_double_quotes(text) + '"'
             else:
@@ -189,7 +194,6 @@ def _encode(text: str, place: Place, data: bytes, where: str, escape: str, *, re
     result = encoded.encode("utf-8", "surrogateescape")
     if place.quoting is Quoting.PLAIN and re.search(r"\s#", text):
         raise UsageError(f"{where}: {text!r} would begin a comment there")
-    del data
     return result
 
 

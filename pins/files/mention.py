@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from pins.files.shell.commands import Condition
+from pins.files.shell.command import Condition
 from pins.files.values import Declaration, Fragment, Value, place_of, text_of, unknown_of
 from pins.model import Form, PinKind, Quoting
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pins.files.joined import JoinedText
-from pins.files.shell.commands import Command, ShellReader
+from pins.files.shell.command import Command
+from pins.files.shell.commands import ShellReader
 from pins.files.shell.syntax import parse_shell
 from pins.files.values import Declaration, Fragment, Value, text_of
 

@@ -18,7 +18,8 @@ from pins.files.joined import JoinedText
 from pins.files.mention import Mention, Part, part_of
 from pins.files.repositories import Checkouts
 from pins.files.requirement import repository_name
-from pins.files.shell.commands import Command, Condition, ShellReader
+from pins.files.shell.command import Command, Condition
+from pins.files.shell.commands import ShellReader
 from pins.files.values import Declaration, Fragment, Value, cut, display_of, text_of, unknown_of, without_credentials
 from pins.files.words import docker_words, expand
 from pins.model import FileProblem, Form, PinKind, PinSet, Quoting, StageSummary

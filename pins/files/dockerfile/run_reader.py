@@ -17,7 +17,7 @@ from pins.files.repositories import Checkout, Checkouts
 from pins.files.requirement import ReadRequirement, RequirementKind, read_requirement, repository_name
 from pins.files.requirement_mentions import mentions_of, unquoted
 from pins.files.requirements import RequirementsFile, read_requirements
-from pins.files.shell.commands import Command
+from pins.files.shell.command import Command
 from pins.files.values import Value, cut, text_of, unknown_of, without_credentials
 from pins.model import Form, Installed, PinKind
 

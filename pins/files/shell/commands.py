@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from pins.files.joined import JoinedText
+from pins.files.shell.command import Command, Condition
+from pins.files.shell.decide import decide_test, is_true, spans
 from pins.files.shell.syntax import (
     AndOr,
     Case,
@@ -35,62 +37,6 @@ _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _DEEPEST = 6
 _MOST_ALTERNATIVES = 6
 _MOST_LOOPS = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """What must hold for a command to run.
-
-    Attributes:
-        choice: offset in the file of the `if`, `case`, `&&` or `||` that decides: two conditions with one `choice` and
-            different `arm` exclude each other.
-        arm: which way it goes.
-        text: for a person, such as 'if [ "$USE_X" = "1" ]'.
-        holds: whether it does with the values known, None when that cannot be told.
-    """
-
-    choice: int
-    arm: int
-    text: str
-    holds: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command that runs.
-
-    Attributes:
-        words: its name and arguments, each with the places it was written in.
-        start: offset of its first byte in the file.
-        end: offset behind its last byte.
-        conditions: what must hold, outermost first.
-        directory: where it runs; relative when the image's working directory is not known.
-        environment: assignments in front of it.
-        inputs: words of ``<``, and of ``<<<``.
-        outputs: words of ``>`` and ``>>``.
-        body: the heredoc that it reads, None when there is none.
-        tolerated: whether its failure is ignored (``|| true``).
-        pipeline: a number shared by the commands of one pipeline.
-        lookup: the variables it sees.
-    """
-
-    words: tuple[Value, ...]
-    start: int
-    end: int
-    conditions: tuple[Condition, ...]
-    directory: str
-    environment: tuple[tuple[str, Value], ...] = ()
-    inputs: tuple[Value, ...] = ()
-    outputs: tuple[Value, ...] = ()
-    body: JoinedText | None = None
-    tolerated: bool = False
-    pipeline: int = 0
-    lookup: Lookup = field(default=lambda _: None, repr=False, compare=False)
-
-    @property
-    def name(self) -> str:
-        """The program's name without its directory."""
-        return posixpath.basename(text_of(self.words[0])) if self.words else ""
 
 
 @dataclass(slots=True)
@@ -445,7 +391,7 @@ class _Run:
     def and_or(self, node: AndOr, state: _State) -> None:
         run = self
         tolerated = any(
-            operator == b"||" and isinstance(part, Simple) and _is_true(self.joined.text, part)
+            operator == b"||" and isinstance(part, Simple) and is_true(self.joined.text, part)
             for operator, part in node.parts
         )
         if tolerated:
@@ -611,10 +557,10 @@ class _Run:
                 return self.joined.source(0)
 
     def _text(self, node: Node) -> str:
-        spans = list(_spans(node))
-        if not spans:
+        found = list(spans(node))
+        if not found:
             return "..."
-        return self.raw(min(s for s, _ in spans), max(e for _, e in spans))
+        return self.raw(min(start for start, _ in found), max(end for _, end in found))
 
     # -- tests ---------------------------------------------------------------------------------------------------
 
@@ -662,65 +608,10 @@ class _Run:
                 operands.append("" if self._unset(value) else None)
             else:
                 operands.append(text_of(value))
-        return _decide_test(operands, double=name == b"[[")
+        return decide_test(operands, double=name == b"[[")
 
     def _unset(self, value: Value) -> bool:
         """Whether all that is unknown of a value is an ARG without a default: empty, unless it is given."""
         return all(self.reader.unset_is_false(f.text.strip("${}")) for f in value if f.unknown) and all(
             f.unknown or not f.text for f in value
         )
-
-
-def _decide_test(operands: list[str | None], *, double: bool) -> bool | None:
-    if operands and operands[0] == "!":
-        inner = _decide_test(operands[1:], double=double)
-        return None if inner is None else not inner
-    if any(operand in ("&&", "||", "-a", "-o", "(") for operand in operands):
-        return None
-    match operands:
-        case [None] | [_, None]:
-            return None
-        case [text]:
-            return text != ""
-        case ["-n", text]:
-            return text != ""
-        case ["-z", text]:
-            return text == ""
-        case [str(left), "=" | "==" | "!=" as operator, str(right)]:
-            equal = re.fullmatch(shell_pattern(right), left, re.DOTALL) is not None if double else left == right
-            return equal if operator != "!=" else not equal
-        case [str(left), "-eq" | "-ne" | "-gt" | "-lt" | "-ge" | "-le" as operator, str(right)]:
-            if not (re.fullmatch(r"-?\d+", left) and re.fullmatch(r"-?\d+", right)):
-                return None
-            a, b = int(left), int(right)
-            return {"-eq": a == b, "-ne": a != b, "-gt": a > b, "-lt": a < b, "-ge": a >= b, "-le": a <= b}[operator]
-        case _:
-            return None
-
-
-def _is_true(text: bytes, node: Simple) -> bool:
-    return bool(node.words) and text[node.words[0].start : node.words[0].end] in (b"true", b":", b"echo", b"exit 0")
-
-
-def _spans(node: Node) -> Iterable[tuple[int, int]]:
-    match node:
-        case Simple():
-            yield node.start, node.end
-        case Sequence() | Pipeline():
-            for part in node.parts:
-                yield from _spans(part)
-        case AndOr():
-            for _, part in node.parts:
-                yield from _spans(part)
-        case Group() | Function() | For():
-            yield from _spans(node.body)
-        case While():
-            yield from _spans(node.condition)
-            yield from _spans(node.body)
-        case If():
-            for condition, body in node.arms:
-                yield from _spans(condition)
-                yield from _spans(body)
-        case Case():
-            for _, body in node.arms:
-                yield from _spans(body)
