@@ -14,16 +14,18 @@ with such pairs in, a flaky script without a culprit would be run thousands of t
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from operator import mul
 from typing import NamedTuple
 
 from bisector.search.settings import SearchSettings
 
-CELLS = 8
-WIDEST_RATE = 0.6
-LEAST_GAP = 0.3
-DECAY = 3
-"""The grid's weights fall as (1 - rate) to this power: Beta(1, 4), most flaky scripts err seldom."""
+CELLS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.16, 0.24, 0.32, 0.42, 0.52, 0.64, 0.76)
+"""Edges of the cells of either rate; each cell counts with its prior mass, at its prior mean."""
+SHAPE = 0.3
+"""Each rate of a flaky script has the prior Beta(SHAPE, 3): often next to nothing, since most flaky scripts err on one
+side only, and yet any rate is possible."""
+LEAST_GAP = 0.24
 TRUSTED_PRIOR = 1.0 - 1e-6
 LEAST_KNOWN_RATE = 1e-4
 """No script is believed to be perfect: one contradiction would leave no hypothesis standing."""
@@ -184,11 +186,21 @@ def _add_logs(first: float, second: float) -> float:
     return high + math.log1p(math.exp(low - high)) if low > -math.inf else high
 
 
+def _integral(rate: float, shape: float) -> float:
+    """Integral of x^(shape - 1) (1 - x)^2 from 0 to the rate."""
+    return math.fsum(
+        sign * rate ** (shape + power) / (shape + power) for power, sign in ((0, 1.0), (1, -2.0), (2, 1.0))
+    )
+
+
 def _flaky_grid() -> tuple[tuple[float, ...], tuple[float, ...], tuple[tuple[float, ...], ...]]:
-    rates = tuple(WIDEST_RATE * (cell + 0.5) / CELLS for cell in range(CELLS))
+    cells = list(pairwise(CELLS))
+    masses = [_integral(high, SHAPE) - _integral(low, SHAPE) for low, high in cells]
+    moments = [_integral(high, SHAPE + 1.0) - _integral(low, SHAPE + 1.0) for low, high in cells]
+    rates = tuple(moment / mass for moment, mass in zip(moments, masses, strict=True))
     weights = tuple(
-        tuple(((1.0 - a) * (1.0 - b)) ** DECAY if 1.0 - a - b >= LEAST_GAP - 1e-9 else 0.0 for b in rates)
-        for a in rates
+        tuple(of_a * of_b if 1.0 - a - b >= LEAST_GAP else 0.0 for b, of_b in zip(rates, masses, strict=True))
+        for a, of_a in zip(rates, masses, strict=True)
     )
     return rates, rates, weights
 
