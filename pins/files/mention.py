@@ -52,6 +52,8 @@ def part_of(value: Value) -> Part:
     if span is not None:
         return Part(text_of(value), span, value[0].variables)
     runs = _runs(value)
+    if not runs:
+        return Part("", None)
     if len(runs) == 1:
         return Part(text_of(value), None, runs[0][0].variables)
     held = [run for run in runs if run[0].variables and re.search(r"[0-9]", text_of(tuple(run)))]

@@ -48,6 +48,8 @@ def versions() -> dict[str, tuple[str, bytes]]:
     found: dict[str, tuple[str, bytes]] = {}
     for path in sorted(Path(ROOT).iterdir()):
         directory = path / "repo" if (path / "repo").is_dir() else path
+        if not directory.is_dir():
+            continue
         listed = subprocess.run(
             ["git", "-C", str(directory), "log", "--all", "-m", "--raw", "--no-abbrev", "--no-renames", "--format="],
             capture_output=True,

@@ -332,7 +332,7 @@ class _Reading:
             mention.parts = (part_of(ref),)
             if not ref:
                 mention.form = Form.OPEN
-                mention.parts = (part_of((Fragment("", unknown=""),)),)
+                mention.parts = (Part(None, None),)
             self.mentions.append(mention)
             return
         for found in versions_in(value):
