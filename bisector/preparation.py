@@ -37,7 +37,7 @@ def make_environment(
     """
     match request.environment:
         case "venv":
-            from bisector.environments.venv import VenvEnvironment
+            from bisector.environments.venv.environment import VenvEnvironment
             from pins.sources.page_cache import cache_directory
 
             return VenvEnvironment(
@@ -56,7 +56,7 @@ def make_environment(
                 request.build_command, python=request.requirements.python, build_timeout=request.build_timeout
             )
         case "docker":
-            from bisector.environments.docker import DockerEnvironment
+            from bisector.environments.docker.environment import DockerEnvironment
 
             return DockerEnvironment(
                 request.docker,

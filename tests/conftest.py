@@ -1,14 +1,22 @@
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
-from bisector.doctor import CHECKS
+from bisector.cli.doctor import CHECKS
 from tests.local_index import LocalIndex
 
 NEEDS = {"docker": ("docker", "buildkit"), "network": ("index",)}
 """What a test needs that is marked so, by the names of `bisector doctor`."""
+
+
+def pytest_configure() -> None:
+    """Have Ctrl-C work in what tests start: a shell that runs pytest in the background has it ignored."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

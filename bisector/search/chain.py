@@ -4,6 +4,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from bisector.search.belief import Belief, Prior
@@ -16,6 +17,10 @@ from bisector.search.testability import Testability
 
 DEFAULT_SETTINGS = SearchSettings()
 EQUAL_COSTS = Costs()
+DOUBT = 0.5
+"""Probability, before anything is seen, that the script never errs, for the choice of the next run."""
+REPEAT_SHARE = 0.01
+"""Share of the cost of all builds that may go into runs which look for a first contradiction."""
 
 
 class ChainSearch:
@@ -39,6 +44,10 @@ class ChainSearch:
         self._prior = Prior(steps, settings, prior)
         self.rate_model = rate_model(settings)
         self._belief: tuple[int, Belief] | None = None
+        self._doubt: tuple[int, Belief] | None = None
+        self._doubtful_model = rate_model(
+            replace(settings, deterministic_prior=min(DOUBT, settings.deterministic_prior))
+        )
         self._testable: tuple[int, tuple[Testability, Testability]] | None = None
 
     def record(self, candidate: int, observation: Observation) -> None:
@@ -70,6 +79,13 @@ class ChainSearch:
         if self._belief is None or self._belief[0] != self.evidence.version:
             self._belief = (self.evidence.version, Belief(self._prior, self.rate_model, self.evidence.counts()))
         return self._belief[1]
+
+    @property
+    def doubt(self) -> Belief:
+        """The posterior of one who doubts the script: what to run next is chosen by this, what is true by `belief`."""
+        if self._doubt is None or self._doubt[0] != self.evidence.version:
+            self._doubt = (self.evidence.version, Belief(self._prior, self._doubtful_model, self.evidence.counts()))
+        return self._doubt[1]
 
     def testable(self, candidate: int) -> float:
         """Probability that a run of this candidate would pass or fail, judging by its neighbours."""
@@ -314,13 +330,15 @@ class ChainSearch:
 
     def _search(self, running: Counter[int], in_flight: Sequence[int], costs: Costs) -> Decision:
         belief = self.belief
-        outlook = Outlook(belief, [self.evidence.build_of(candidate) for candidate in in_flight])
+        outlook = Outlook(self.doubt, [self.evidence.build_of(candidate) for candidate in in_flight])
         heavy = max(range(len(belief.weights)), key=lambda group: belief.weights[group])
         within = belief.weights[heavy] >= self.settings.threshold
         limits = (belief.marks[heavy], belief.marks[heavy + 1]) if within else (-1, self.steps + 1)
         trials = [v for v in self._trials(outlook, limits) if not running[self.evidence.build_of(v)]]
         if not within or not trials:
-            trials += [mark for mark in belief.marks[1:-1] if not self.evidence.untestable(mark)]
+            again = [mark for mark in belief.marks[1:-1] if not self.evidence.untestable(mark)]
+            if not trials or self._may_repeat(len(again), costs):
+                trials += again
         best = self._best(trials, outlook, costs)
         if best is None:
             return Wait() if in_flight else self._give_up("no candidate that can be tested would tell more")
@@ -330,6 +348,18 @@ class ChainSearch:
         again = " again" if self.evidence.tested(candidate) else ""
         name = {0: "good end", self.steps: "bad end"}.get(candidate, "search")
         return Probe(candidate, name + again)
+
+    def _may_repeat(self, tested: int, costs: Costs) -> bool:
+        """Whether a run of a tested candidate may be chosen for what it tells.
+
+        While no run has contradicted another, runs that only look for a first contradiction are kept to two, or to a
+        small share of what the builds will cost.
+        """
+        if not any(self.belief.consistent):
+            return True
+        spent = self.evidence.runs - tested
+        share = REPEAT_SHARE * math.log2(self.steps + 1) * costs.build / max(costs.run, 1e-9)
+        return spent < max(2.0, share)
 
     def _trials(self, outlook: Outlook, limits: tuple[int, int]) -> Iterator[int]:
         """Untried candidates that are worth comparing: in each group the best, whatever stands in its way."""

@@ -58,7 +58,7 @@ def git_bisect_run(steps: int, culprit: int, directory: Path) -> tuple[float, in
     subprocess.run(["git", "init", "-q", "-b", "main", str(repository)], check=True)
     subprocess.run([*git, "fast-import", "--quiet"], input=commits.encode(), check=True)
     subprocess.run([*git, "checkout", "-q", "main"], check=True)
-    subprocess.run([*git, "bisect", "start", "-q", "main", f"main~{steps}"], check=True, capture_output=True)
+    subprocess.run([*git, "bisect", "start", "main", f"main~{steps}"], check=True, capture_output=True)
     script = ["sh", "-c", f"echo x >>../ran; [ $(cat n) -lt {culprit} ]"]
     began = time.monotonic()
     subprocess.run([*git, "bisect", "run", *script], check=True, capture_output=True)

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bisector.environments.docker import DockerEnvironment
+from bisector.environments.docker.environment import DockerEnvironment
 from bisector.model import Build, Candidate, Ended, SmokeRun, SmokeScript
 from bisector.request import DockerRequest
 

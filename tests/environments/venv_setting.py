@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bisector.environments.venv import VenvEnvironment
+from bisector.environments.venv.environment import VenvEnvironment
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, SmokeScript
 from bisector.request import RequirementsRequest
 from pins.sources.index_configuration import read_index_configuration

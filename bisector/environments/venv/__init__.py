@@ -1,5 +1,1 @@
 """Candidates as virtual environments, made with uv."""
-
-from bisector.environments.venv.environment import VenvEnvironment
-
-__all__ = ["VenvEnvironment"]
