@@ -170,7 +170,7 @@ class Driver:
             outcome = judge_build(judge, tried, self._request.build_failure_is)
             if outcome is Outcome.FAIL:
                 search.mark_built(index)
-                for _ in range(self._settings_confirmations()):  # a failed build is not tried again: it counts in full
+                for _ in range(max(self._hits(), tried.begun)):  # it is not built again, and counts as often as asked
                     search.record(index, Observation.FAIL)
             else:
                 search.mark_untestable(index, buildable=outcome is Outcome.OTHER)
@@ -199,7 +199,7 @@ class Driver:
         long = self._median_seconds(self._run_seconds())
         return 2 if long is not None and long > LONG_RUN else None
 
-    def _settings_confirmations(self) -> int:
+    def _hits(self) -> int:
         return SearchSettings(confidence=self._request.confidence, confirmations=self._confirmations()).hits
 
     def _run_seconds(self) -> list[float]:

@@ -138,6 +138,7 @@ class Prober:
         if building is not None:
             building.also.append(why)
         elif tried.unbuildable:
+            tried.begun += 1
             self._ready.append(Finished(tried))
         elif tried.recipe is None:
             self._submit(active, lambda: self._environment.resolve(candidate), self._resolved)

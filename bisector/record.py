@@ -1,6 +1,7 @@
 """What has been tried so far, read from the journal."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from bisector.journal import BuildStatus, Journal, ProbeEntry
 from bisector.model import Build, Candidate, Ended, Recipe, Signature
@@ -29,7 +30,7 @@ class Tried:
         build_ended: how a failed build ended.
         shown: its finished runs, in order.
         builds: how many times it was built.
-        begun: how many runs were begun, those that were cut off included.
+        begun: how many runs were begun, those that were cut off included, or asked for where it cannot be built.
         build_seconds: what building took.
     """
 
@@ -79,6 +80,9 @@ def tried_so_far(journal: Journal) -> dict[Candidate, Tried]:
 
 def build_signature(tried: Tried) -> Signature | None:
     """What a failed build looks like, None where it did not fail or could not even be tried."""
-    if tried.build_ended is None:
-        return None
-    return observe(tried.build_ended, None).signature
+    return None if tried.build_ended is None else _signature_of_build(tried.build_ended)
+
+
+@lru_cache(maxsize=256)
+def _signature_of_build(ended: Ended) -> Signature | None:
+    return observe(ended, None).signature
