@@ -331,14 +331,12 @@ class ChainSearch:
     def _search(self, running: Counter[int], in_flight: Sequence[int], costs: Costs) -> Decision:
         belief = self.belief
         outlook = Outlook(self.doubt, [self.evidence.build_of(candidate) for candidate in in_flight])
-        heavy = max(range(len(belief.weights)), key=lambda group: belief.weights[group])
-        within = belief.weights[heavy] >= self.settings.threshold
+        heavy = max(range(len(belief.weights)), key=lambda group: (belief.consistent[group], belief.weights[group]))
+        within = belief.consistent[heavy] or belief.weights[heavy] >= self.settings.threshold
         limits = (belief.marks[heavy], belief.marks[heavy + 1]) if within else (-1, self.steps + 1)
         trials = [v for v in self._trials(outlook, limits) if not running[self.evidence.build_of(v)]]
-        if not within or not trials:
-            again = [mark for mark in belief.marks[1:-1] if not self.evidence.untestable(mark)]
-            if not trials or self._may_repeat(len(again), costs):
-                trials += again
+        if not trials or self._may_repeat(costs):
+            trials += [mark for mark in belief.marks[1:-1] if not self.evidence.untestable(mark)]
         best = self._best(trials, outlook, costs)
         if best is None:
             return Wait() if in_flight else self._give_up("no candidate that can be tested would tell more")
@@ -349,15 +347,16 @@ class ChainSearch:
         name = {0: "good end", self.steps: "bad end"}.get(candidate, "search")
         return Probe(candidate, name + again)
 
-    def _may_repeat(self, tested: int, costs: Costs) -> bool:
+    def _may_repeat(self, costs: Costs) -> bool:
         """Whether a run of a tested candidate may be chosen for what it tells.
 
         While no run has contradicted another, runs that only look for a first contradiction are kept to two, or to a
         small share of what the builds will cost.
         """
-        if not any(self.belief.consistent):
-            return True
-        spent = self.evidence.runs - tested
+        belief = self.belief
+        if not any(belief.consistent):
+            return max(belief.weights) < self.settings.threshold
+        spent = self.evidence.runs - (len(belief.marks) - 2)
         share = REPEAT_SHARE * math.log2(self.steps + 1) * costs.build / max(costs.run, 1e-9)
         return spent < max(2.0, share)
 
@@ -373,7 +372,7 @@ class ChainSearch:
             share = outlook.best_share(part)
             best = self._at_share(low, high, share)
             blocked = self._untestable_within(low, high)
-            near: Iterable[int] = (best - 1, best, best + 1)
+            near: Iterable[int] = (best,) if outlook.consistent[part] else (best - 1, best, best + 1)
             if blocked:
                 walls = [low, *blocked, high]
                 near = [
