@@ -10,6 +10,8 @@ LOG_LIMIT = 16 * 1024 * 1024
 _HELD_BACK = 4096
 """Bytes of an unfinished line that redaction waits for: a credential may be cut in two by a write."""
 _LONGEST_LINE = 64 * 1024
+_SLACK = 8
+"""How many times what is kept of a stream may lie in memory."""
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """Bytes that do not begin a character of UTF-8."""
 
@@ -75,7 +77,7 @@ class Stream:
         self._log = log
         self._redact = redact
         self._keep = keep
-        self._tail = b""
+        self._tail = bytearray()
         self._pending = bytearray()
 
     def take(self, data: bytes) -> None:
@@ -103,7 +105,8 @@ class Stream:
     def text(self) -> str:
         """The end of the stream, from the start of a character."""
         whole = len(self._tail) < self._keep
-        return (self._tail if whole else self._tail.lstrip(_CONTINUATION)).decode("utf-8", "replace")
+        tail = self._tail[-self._keep :]
+        return (tail if whole else tail.lstrip(_CONTINUATION)).decode("utf-8", "replace")
 
     def _redacted(self, data: bytes) -> bytes:
         if self._redact is None:
@@ -112,4 +115,6 @@ class Stream:
 
     def _emit(self, data: bytes) -> None:
         self._log.write(data)
-        self._tail = data[-self._keep :] if len(data) >= self._keep else (self._tail + data)[-self._keep :]
+        self._tail += data[-self._keep :]
+        if len(self._tail) > _SLACK * self._keep:  # now and then: at every write, it would be copied for a few bytes
+            del self._tail[: -self._keep]

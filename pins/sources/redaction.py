@@ -8,7 +8,10 @@ MASK = "****"
 
 # Shorter secrets are masked inside URLs only: "a" or "123" would garble every log that they stand in.
 _SHORTEST = 4
-_IN_URL = re.compile(r"(?<=://)[^\s/'\"<>]+@")
+# Begins with what is plain text, which a search finds many times as fast as what only has it behind.
+_IN_URL = re.compile(r"://[^\s/'\"<>]+@")
+_ESCAPES = "%\\&+"
+"""With one of these begins every form of a character that is not the character itself."""
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
@@ -18,8 +21,11 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     (fully or in part), or escaped as in JSON and HTML.
     """
     for secret in sorted({secret for secret in secrets if len(secret) >= _SHORTEST}, key=len, reverse=True):
-        text = _pattern(secret).sub(MASK, text)
-    return _IN_URL.sub(f"{MASK}@", text)
+        if any(sign in text for sign in _ESCAPES):
+            text = _pattern(secret).sub(MASK, text)
+        else:
+            text = text.replace(secret, MASK)  # much output is looked through: at the speed of the search for a word
+    return _IN_URL.sub(f"://{MASK}@", text)
 
 
 def _pattern(secret: str) -> re.Pattern[str]:

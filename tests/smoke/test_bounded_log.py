@@ -89,3 +89,17 @@ def test_the_kept_end_begins_with_a_whole_character(tmp_path: Path) -> None:
     stream.take("€€€€".encode())
     log.close()
     assert stream.text == "€€"
+
+
+@given(st.lists(st.binary(max_size=40), max_size=60))
+def test_the_kept_end_is_the_end_however_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[bytes]
+) -> None:
+    log = BoundedLog(tmp_path_factory.mktemp("log") / "log")
+    stream = Stream(log, None, 10)
+    for part in parts:
+        stream.take(part)
+    log.close()
+    whole = b"".join(parts)
+    end = whole if len(whole) < 10 else whole[-10:].lstrip(bytes(range(0x80, 0xC0)))
+    assert stream.text == end.decode("utf-8", "replace")

@@ -50,3 +50,8 @@ def test_a_short_secret_does_not_garble_the_text_around() -> None:
 def test_a_long_text_without_secrets_is_quick_to_read() -> None:
     text = "a.b-c+" * 50_000 + "://" * 1_000
     assert redact(text, ["hidden-word"]) == text
+
+
+@given(secret=SECRETS, around=st.text("ab %&+\\:/@", max_size=12))
+def test_a_secret_is_masked_beside_whatever_could_begin_an_escape(secret: str, around: str) -> None:
+    assert secret not in redact(f"{around}\0{secret}\0{around}", [secret]).replace(MASK, "\0")
