@@ -63,6 +63,8 @@ def versions() -> dict[str, tuple[str, bytes]]:
             fields = meta.split()
             if len(fields) > 3 and fields[1] in {"100644", "100755"} and kind_of(name) == "dockerfile":
                 wanted.setdefault(fields[3], name)
+        if not wanted:
+            continue
         found.update(_contents(directory, {blob: name for blob, name in wanted.items() if blob not in found}))
     return found
 

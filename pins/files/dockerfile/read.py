@@ -352,9 +352,7 @@ def _versions_of_image(base: Value, tag: Value) -> list[Part]:
         if fragment.unknown or fragment in tag or version_like(fragment.text, name):
             chosen.setdefault(fragment.variables or fragment.text, part_of((fragment,)))
     chains = [part.variables for part in chosen.values()]
-    inner = [part for part in chosen.values() if not any(_ends_with(chain, part.variables) for chain in chains)]
-    digits = [part for part in inner if part.text is None or re.search(r"\d", part.text)]
-    return digits or inner
+    return [part for part in chosen.values() if not any(_ends_with(chain, part.variables) for chain in chains)]
 
 
 def _ends_with(chain: tuple[Declaration, ...], end: tuple[Declaration, ...]) -> bool:

@@ -381,7 +381,7 @@ class _Parser:
         while True:
             token = self.token
             if token.kind is TokenKind.WORD:
-                if not words and token.text in _TERMINATORS:
+                if not words and not redirections and token.text in _TERMINATORS:
                     break
                 words.append(token)
                 self.index += 1
