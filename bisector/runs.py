@@ -18,9 +18,12 @@ LOCK = "lock"
 
 
 def state_directory() -> Path:
-    """Where runs are kept: `$XDG_STATE_HOME/bisector`, by default `~/.local/state/bisector`."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "bisector"
+    """Where runs are kept: `$XDG_STATE_HOME/bisector`, by default `~/.local/state/bisector`.
+
+    A relative path in that variable is ignored, as the XDG specification has it.
+    """
+    base = Path(os.environ.get("XDG_STATE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".local" / "state") / "bisector"
 
 
 def new_run_directory(asked_for: Path | None, *, room: str = "runs") -> Path:
@@ -32,6 +35,9 @@ def new_run_directory(asked_for: Path | None, *, room: str = "runs") -> Path:
     """
     name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     directory = asked_for or state_directory() / room / name
+    there = next(path for path in (directory, *directory.parents) if path.exists())
+    if asked_for is not None and not there.is_dir():
+        raise UsageError(f"--run-dir {asked_for}: {there} is not a directory; name one that is empty or does not exist")
     try:
         directory.mkdir(parents=True, exist_ok=asked_for is not None)
         if any(directory.iterdir()):
@@ -86,6 +92,8 @@ def find_run(named: str | None) -> Path:
     as_path = Path(named)
     if (as_path / JOURNAL).is_file():
         return as_path.resolve()
+    if as_path.is_dir() and os.sep in named:
+        raise UsageError(f"the directory {named} holds no run: there is no {JOURNAL} in it")
     matching = [run for run in all_runs() if run.name.startswith(named)] if named else []
     exact = [run for run in matching if run.name == named]
     if len(exact or matching) == 1:

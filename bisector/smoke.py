@@ -5,6 +5,7 @@ devices are found, and how the network is reached), and those named by `--pass-e
 shell that it was started from, and a token in that shell does not reach a log.
 """
 
+import codecs
 import errno
 import os
 import re
@@ -92,6 +93,11 @@ def check_script(path: Path, *, local: bool = True) -> None:
         raise UsageError(f"the smoke script {path} cannot be read: {error.strerror}") from error
     if path.suffix == ".py":
         return
+    if head.startswith(codecs.BOM_UTF8):
+        raise UsageError(
+            f"the smoke script {path} begins with a byte order mark (BOM), so that its first line names no program to"
+            " the system; save it as UTF-8 without BOM"
+        )
     if not os.access(path, os.X_OK):
         raise UsageError(
             f"the smoke script {path} is not executable; `chmod +x {shlex.quote(str(path))}`, or name it *.py to run it"

@@ -290,15 +290,15 @@ def _doctor(
       bisector doctor --need docker
     """
     check_format(output_format, ("text", "json"))
-    from bisector.cli.doctor import check_names, examine, render_findings
+    from bisector.cli.doctor import check_names, examine, lacking, render_findings
 
     check_names(need)
     findings = examine()
-    lacking = [finding for finding in findings if finding.name in need and not finding.found]
+    missing = lacking(need, findings)
     deliver(render_findings(findings, output_format), output)
-    for finding in lacking:
+    for finding in missing:
         say(f"needed and not there: {finding.name}: {finding.detail}")
-    return 1 if lacking else 0
+    return 1 if missing else 0
 
 
 def _with_configuration(options: RunOptions, file: Path | None, quiet: bool) -> RunOptions:

@@ -104,11 +104,26 @@ def parse_variable_name(text: str, option: str) -> str:
     return text
 
 
-def parse_count(text: str, option: str, example: int) -> int:
-    """A whole number, at least one."""
-    if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) < 1:
-        raise _wrong(option, text, "is no count", f"a whole number from 1 up, for example {option} {example}")
+def parse_smoke_variable(text: str) -> tuple[str, str]:
+    """`K=V` of `--smoke-env`; the variables that the smoke protocol sets itself are not to be had."""
+    name, value = parse_variable(text, "--smoke-env")
+    if name in ("PROBE_OUTPUT", "BISECTOR_PROBE") or name.startswith("PIN_"):
+        expected = "another name, for example --smoke-env MODEL=kimi"
+        raise _wrong("--smoke-env", text, f"sets {name}, which every run sets itself", expected)
+    return name, value
+
+
+def parse_count(text: str, option: str, example: int, least: int = 1) -> int:
+    """A whole number, at least `least`."""
+    if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) < least:
+        expected = f"a whole number from {least} up, for example {option} {example}"
+        raise _wrong(option, text, "is out of bounds", expected)
     return int(text)
+
+
+def parse_max_runs(text: str) -> int:
+    """The most runs of a search; each end takes one at least."""
+    return parse_count(text, "--max-runs", 40, least=2)
 
 
 def parse_repeat(text: str) -> int | None:
@@ -116,7 +131,7 @@ def parse_repeat(text: str) -> int | None:
     if text.strip().lower() == "auto":
         return None
     if not re.fullmatch(r"[0-9]{1,4}", text.strip()) or int(text) < 1:
-        raise _wrong("--repeat", text, "is no count", "auto or a whole number from 1 up, for example --repeat 3")
+        raise _wrong("--repeat", text, "is out of bounds", "auto or a whole number from 1 to 9999, such as --repeat 3")
     return int(text)
 
 

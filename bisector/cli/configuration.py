@@ -49,6 +49,11 @@ def read_configuration(path: Path) -> RunOptions:
         if not isinstance(own, dict):
             raise UsageError(f"{path}: tool.bisector is not a table; write [tool.bisector] above its options")
         table = own
+    elif isinstance(tool := table.get("tool"), dict) and "bisector" in tool:
+        raise UsageError(
+            f"{path}: the prefix tool.bisector belongs in a {PROJECT_FILE}; options stand here without it: [pin] in"
+            " place of [tool.bisector.pin], and nothing in place of [tool.bisector]"
+        )
     names = {key_of(each.name): each.name for each in fields(RunOptions)}
     directory = path.resolve().parent
     values: dict[str, Any] = {}
@@ -67,7 +72,7 @@ def combined(typed: RunOptions, configured: RunOptions) -> RunOptions:
 
 def _parse(path: Path) -> dict[str, object]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"the configuration {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -103,7 +108,11 @@ def _value(path: Path, key: str, name: str, value: object, directory: Path) -> o
                 raise _mistyped(path, key, value, f'a string, for example {key} = "..."')
             return str(parse_path(text, directory)) if _is_path(name, text) else text
     if isinstance(value, dict) and name in BY_NAME:
-        value = [f"{each}={_text(chosen)}" for each, chosen in value.items() if _text(chosen) is not None]
+        for each, chosen in value.items():
+            if _text(chosen) is None:
+                example = '"1.26.4..2.2.0"' if name == "pin" else '"..."'
+                raise _mistyped(path, f"{key}.{each}", chosen, f"a string, for example {each} = {example}")
+        value = [f"{each}={_text(chosen)}" for each, chosen in value.items()]
     elif isinstance(value, str):
         value = [value]
     texts = [_text(each) for each in value] if isinstance(value, list) else [None]

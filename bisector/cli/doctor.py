@@ -16,6 +16,8 @@ PATIENCE = 20.0
 """Seconds that a program may take to answer."""
 PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 LITTLE_DISK = 5 * 2**30
+GPUS = ("rocm", "nvidia")
+ANY_GPU = "gpu"
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,17 @@ def check_names(names: Sequence[str]) -> None:
         UsageError: there is one.
     """
     for name in names:
-        if name not in CHECKS:
-            raise UsageError(f"--need {name!r} is none of what is looked at: {', '.join(CHECKS)}")
+        if name not in CHECKS and name != ANY_GPU:
+            raise UsageError(f"--need {name!r} is none of what is looked at: {', '.join(CHECKS)}, or {ANY_GPU} for any")
+
+
+def lacking(needed: Sequence[str], findings: Sequence[Finding]) -> list[Finding]:
+    """What is needed and not there; `gpu` needs a GPU of any make."""
+    found = {finding.name: finding for finding in findings}
+    gpus = [found[name] for name in GPUS if name in found]
+    made = "; ".join(gpu.detail for gpu in gpus)
+    found[ANY_GPU] = Finding(ANY_GPU, any(gpu.found for gpu in gpus), made)
+    return [found[name] for name in dict.fromkeys(needed) if name in found and not found[name].found]
 
 
 def render_findings(findings: Sequence[Finding], output_format: str) -> str:

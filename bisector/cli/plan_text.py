@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
+from bisector.report.wording import count
 from pins.errors import UsageError
 from pins.json_document import opening
 
@@ -26,9 +27,10 @@ def render_plan(plan: "Plan", output_format: str) -> str:
         raise UsageError(f"--plan is written as text or json, not as {output_format}; leave --format out")
     lines = []
     for axis in plan.axes:
-        lines.append(f"{axis.pin} ({axis.kind.value}): {axis.good} (good) to {axis.bad} (bad), {axis.steps} steps")
+        steps = count(axis.steps, "step")
+        lines.append(f"{axis.pin} ({axis.kind.value}): {axis.good} (good) to {axis.bad} (bad), {steps}")
         lines.append(f"    {_listed([value.text for value in axis.values])}")
-    lines.append(f"Chain: {plan.chain.steps + 1} candidates, good end and bad end included.")
+    lines.append(f"Chain: {count(plan.chain.steps + 1, 'candidate')}, good end and bad end included.")
     lines.append(
         f"Builds: at most {plan.most_builds} where the script is deterministic and every candidate builds"
         + (", the swap test apart." if len(plan.axes) > 1 else ".")

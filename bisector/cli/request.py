@@ -1,5 +1,6 @@
 """From options as they were typed to the request for a run."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -100,7 +101,7 @@ def _request(
         expect=arguments.parse_pattern(options.expect or "", "--expect"),
         any_failure=bool(options.any_failure),
         confidence=arguments.parse_confidence(options.confidence or "0.99"),
-        max_runs=_given(options.max_runs, lambda text: arguments.parse_count(text, "--max-runs", 40)),
+        max_runs=_given(options.max_runs, arguments.parse_max_runs),
         budget=_seconds(options.budget, "--budget"),
         repeat=arguments.parse_repeat(options.repeat or "auto"),
         rebuild_witnesses=bool(options.rebuild_witnesses),
@@ -135,11 +136,22 @@ def _smoke(options: RunOptions, directory: Path, script_arguments: Sequence[str]
     return SmokeScript(
         path=arguments.parse_path(options.smoke or "", directory),
         arguments=tuple(script_arguments) or tuple(options.smoke_args),
-        variables=tuple(arguments.parse_variable(text, "--smoke-env") for text in options.smoke_env),
+        variables=tuple(arguments.parse_smoke_variable(text) for text in options.smoke_env),
         timeout=_seconds(options.timeout, "--timeout"),
-        share_cache=_path(options.share_cache, directory),
+        share_cache=_given(options.share_cache, lambda text: _shared_cache(text, directory)),
         pass_environment=tuple(arguments.parse_variable_name(text, "--pass-env") for text in options.pass_env),
     )
+
+
+def _shared_cache(text: str, directory: Path) -> Path:
+    """A directory that scripts may write to, or a place where one can be made."""
+    path = arguments.parse_path(text, directory)
+    there = next(each for each in (path, *path.parents) if each.exists())
+    if not there.is_dir():
+        raise UsageError(f"--share-cache {text}: {there} is not a directory; name one, or where one can be made")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"--share-cache {text}: {there} cannot be written to; name a directory of yours")
+    return path
 
 
 def _requirements(options: RunOptions, directory: Path) -> RequirementsRequest:

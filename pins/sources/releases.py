@@ -8,6 +8,9 @@ from packaging.version import InvalidVersion, Version
 from pins.errors import UsageError
 from pins.model import Release
 
+_TOO_NEW = "was uploaded"
+"""What `Release.unusable` begins with where all files came later than the time asked for."""
+
 
 def releases_between(releases: Sequence[Release], good: str, bad: str, *, name: str) -> tuple[Release, ...]:
     """The releases from the good end to the bad end, both included, ascending.
@@ -26,8 +29,8 @@ def releases_between(releases: Sequence[Release], good: str, bad: str, *, name: 
         UsageError: an end is no version, is not among the releases or has no usable file; the ends are equal, or the
             good one is newer than the bad one.
     """
-    first = _end(name, releases, good)
-    last = _end(name, releases, bad)
+    first = _named(name, releases, good)
+    last = _named(name, releases, bad)
     if first.version == last.version:
         raise UsageError(f"{name}: the good and the bad version are the same, {first.version}: give two different ones")
     if first.version > last.version:
@@ -36,11 +39,7 @@ def releases_between(releases: Sequence[Release], good: str, bad: str, *, name: 
             f"write the older one first, {name}={last.version}..{first.version}, if that is what works"
         )
     for end in (first, last):
-        if not end.is_usable:
-            raise UsageError(
-                f"{name} {end.version} cannot be installed here: it {end.unusable or 'has no usable file'}."
-                f"{_usable_neighbours(releases, end)}"
-            )
+        _check_usable(name, releases, end)
     with_pre_releases = first.version.is_prerelease or last.version.is_prerelease
     inner = [
         release
@@ -80,7 +79,29 @@ def _flavour(version: Version) -> str:
     return match[0] or "+" if match and version.local else ""
 
 
-def _end(name: str, releases: Sequence[Release], text: str) -> Release:
+def release_named(releases: Sequence[Release], text: str, *, name: str) -> Release:
+    """The release of this version, in whatever spelling; raises as `releases_between` does of an end."""
+    found = _named(name, releases, text)
+    _check_usable(name, releases, found)
+    return found
+
+
+def _check_usable(name: str, releases: Sequence[Release], release: Release) -> None:
+    if release.is_usable:
+        return
+    if release.unusable.startswith(_TOO_NEW):
+        uploaded = release.unusable.partition(",")[0]
+        raise UsageError(
+            f"{name} {release.version} {uploaded}, after the time as of which the index is read; choose a later date"
+            " with --exclude-newer, or a version that was there by then"
+        )
+    raise UsageError(
+        f"{name} {release.version} cannot be installed here: it {release.unusable or 'has no usable file'}."
+        f"{_usable_neighbours(releases, release)}"
+    )
+
+
+def _named(name: str, releases: Sequence[Release], text: str) -> Release:
     try:
         version = Version(text)
     except InvalidVersion as error:

@@ -234,3 +234,19 @@ def test_the_source_of_a_mount_is_made_absolute() -> None:
 def test_a_wrong_mount_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--mount"):
         arguments.parse_mount(text, Path("/base"))
+
+
+def test_a_count_says_from_where_on_and_repeat_up_to_where() -> None:
+    with pytest.raises(UsageError, match="a whole number from 2 up, for example --max-runs 40"):
+        arguments.parse_max_runs("1")
+    assert arguments.parse_max_runs("2") == 2
+    with pytest.raises(UsageError, match="from 1 to 9999"):
+        arguments.parse_repeat("1000000")
+    assert arguments.parse_repeat("9999") == 9999
+
+
+@pytest.mark.parametrize("name", ["PIN_WIDGET", "PROBE_OUTPUT", "BISECTOR_PROBE"])
+def test_variables_that_every_run_sets_cannot_be_set(name: str) -> None:
+    with pytest.raises(UsageError, match=f"sets {name}, which every run sets itself"):
+        arguments.parse_smoke_variable(f"{name}=x")
+    assert arguments.parse_smoke_variable("PINNED=x") == ("PINNED", "x")

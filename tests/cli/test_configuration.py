@@ -106,6 +106,9 @@ def test_the_table_of_a_project_file_is_read(tmp_path: Path) -> None:
         ('with = ["a", ["b"]]', "a list of strings"),
         ('with = {a = "b"}', "a list of strings"),
         ("pin = [", "is not TOML"),
+        ('[pin]\nnumpy = {good = "1", bad = "2"}', "pin.numpy = {'good': '1', 'bad': '2'} is not of its kind"),
+        ('[pin]\nnumpy = {good = "1", bad = "2"}', 'a string, for example numpy = "1.26.4..2.2.0"'),
+        ("[tool.bisector]\nworkers = 2", "belongs in a pyproject.toml"),
     ],
 )
 def test_what_no_option_has_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -153,3 +156,8 @@ def test_every_option_can_stand_in_a_file(tmp_path: Path) -> None:
     lines = [f"{key_of(each.name)} = {samples[kind_of(each.name)]}" for each in fields(RunOptions)]
     options = read_configuration(written(tmp_path, "\n".join(lines)))
     assert all(getattr(options, each.name) for each in fields(RunOptions))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_options(tmp_path: Path) -> None:
+    (tmp_path / "bisect.toml").write_bytes(b'\xef\xbb\xbfworkers = "3"')
+    assert read_configuration(tmp_path / "bisect.toml").workers == "3"

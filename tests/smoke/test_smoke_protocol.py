@@ -287,3 +287,11 @@ def test_a_build_that_failed(tmp_path: Path) -> None:
     assert observation.signature.exit == "build"
     assert observe(Ended(0), None).kind == "pass"
     assert observe(Ended(1, out_of_memory="x"), None).kind == "infra"
+
+
+def test_a_byte_order_mark_before_the_first_line_is_named(tmp_path: Path) -> None:
+    script = tmp_path / "smoke.sh"
+    script.write_bytes(b"\xef\xbb\xbf#!/bin/sh\ntrue\n")
+    script.chmod(0o755)
+    with pytest.raises(UsageError, match="byte order mark"):
+        check_script(script)

@@ -7,7 +7,7 @@ from packaging.version import Version
 
 from pins.errors import UsageError
 from pins.model import Release
-from pins.sources.releases import releases_between
+from pins.sources.releases import release_named, releases_between
 
 
 def release(text: str) -> Release:
@@ -133,3 +133,15 @@ def test_an_axis_ascends_from_end_to_end_and_holds_only_what_may_be_tried(offere
     if not any(one.version.local for one in releases):
         wanted = [one for one in usable if not one.yanked and (pre or not one.version.is_prerelease)]
         assert set(found) == {*wanted, good, bad}
+
+
+def test_a_version_that_came_after_the_time_asked_for_says_so() -> None:
+    late = Release(Version("2"), unusable="was uploaded on 2026-03-01 10:00 UTC, after the index is read")
+    releases = [Release(Version("1"), has_wheel=True), late]
+    with pytest.raises(
+        UsageError, match=r"spam 2 was uploaded on 2026-03-01 10:00 UTC, after .* a later date with --ex"
+    ):
+        releases_between(releases, "1", "2", name="spam")
+    assert release_named(releases, "1.0", name="spam") is releases[0]
+    with pytest.raises(UsageError, match="has no version 3"):
+        release_named(releases, "3", name="spam")
