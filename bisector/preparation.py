@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bisector.environments.base import Environment
-from bisector.model import Axis, AxisValue
+from bisector.model import Axis, AxisValue, Candidate
 from bisector.request import IndexRequest, RunRequest
 from pins.errors import UsageError
 from pins.model import PinKind
 
 if TYPE_CHECKING:
     from pins.sources.index_configuration import IndexConfiguration
+    from pins.sources.package_index import PackageIndex
 
 
 def read_index(request: IndexRequest, variables: Mapping[str, str], directory: Path) -> "IndexConfiguration":
@@ -82,25 +83,55 @@ def axes_of(
         UsageError: an unknown package or version, ends that are equal or in the wrong order.
         SourceError: the index cannot be read.
     """
-    from pins.sources.package_index import PackageIndex
-    from pins.sources.page_cache import PageCache, cache_directory
     from pins.sources.releases import releases_between
-    from pins.sources.target import target_of
 
     names = pins_of(request)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"--pin names {', '.join(twice)} twice; give each pin one range")
     axes = []
-    interpreter: Path | None = getattr(environment, "interpreter", None)  # None where candidates bring their own
-    target = target_of(interpreter) if interpreter is not None else None
-    index = getattr(environment, "index", index)  # with what requirement files add
-    with PackageIndex(index, target, cache=PageCache(cache_directory(os.environ))) as source:
+    with _releases_of(environment, index) as source:
         for pin in request.pins:
             found = releases_between(source.releases(pin.pin, before=before), pin.good, pin.bad, name=pin.pin)
             values = tuple(AxisValue(str(release.version), release.upload_time) for release in found)
             axes.append(Axis(pin.pin, PinKind.PACKAGE, values))
     return tuple(axes)
+
+
+def existing(
+    request: RunRequest,
+    candidate: Candidate,
+    environment: Environment,
+    index: "IndexConfiguration",
+    before: datetime,
+) -> Candidate:
+    """A candidate with its versions as the index writes them; a build command may take values that no index knows.
+
+    Raises:
+        UsageError: an unknown package or version, or one that cannot be installed here.
+        SourceError: the index cannot be read.
+    """
+    from pins.sources.releases import release_named
+
+    if request.environment == "command":
+        return candidate
+    with _releases_of(environment, index) as source:
+        releases = {pin: source.releases(pin, before=before) for pin in candidate}
+    return Candidate(
+        tuple((pin, str(release_named(releases[pin], text, name=pin).version)) for pin, text in candidate.pins)
+    )
+
+
+def _releases_of(environment: Environment, index: "IndexConfiguration") -> "PackageIndex":
+    """The index, judged by what the interpreter of an environment can install."""
+    from pins.sources.package_index import PackageIndex
+    from pins.sources.page_cache import PageCache, cache_directory
+    from pins.sources.target import target_of
+
+    interpreter: Path | None = getattr(environment, "interpreter", None)  # None where candidates bring their own
+    target = target_of(interpreter) if interpreter is not None else None
+    index = getattr(environment, "index", index)  # with what requirement files add
+    return PackageIndex(index, target, cache=PageCache(cache_directory(os.environ)))
 
 
 def without_credentials(request: RunRequest, index: "IndexConfiguration") -> RunRequest:

@@ -21,6 +21,7 @@ from bisector.journal import Journal, adapter, to_json
 from bisector.model import Axis, AxisValue, Candidate
 from bisector.preparation import (
     axes_of,
+    existing,
     host_facts,
     make_environment,
     pins_of,
@@ -126,14 +127,14 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
     created = datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
     run_directory = new_run_directory(request.run_directory, room="probes")
-    axes = tuple(Axis(pin, PinKind.PACKAGE, (AxisValue(value),)) for pin, value in candidate.items())
+    exclude_newer = request.exclude_newer or created
     with ExitStack() as stack:
         try:
             stack.enter_context(driving(run_directory))
-            environment = make_environment(
-                request, tuple(candidate), index, request.exclude_newer or created, identity_of(run_directory)
-            )
+            environment = make_environment(request, tuple(candidate), index, exclude_newer, identity_of(run_directory))
             environment.check()
+            candidate = existing(request, candidate, environment, index, exclude_newer)
+            axes = tuple(Axis(pin, PinKind.PACKAGE, (AxisValue(value),)) for pin, value in candidate.items())
             journal = _new_journal(run_directory, request, environment, index, axes, Chain((candidate,)), created)
         except BaseException:
             _discard(run_directory, keep_root=request.run_directory is not None)
@@ -168,7 +169,14 @@ def plan(request: RunRequest) -> Plan:
     return Plan(axes, chain, tuple(reasons.items()))
 
 
-def resume(run: str | None, *, reporter: Reporter = silent, index_url: str = "", budget: float | None = None) -> Result:
+def resume(
+    run: str | None,
+    *,
+    reporter: Reporter = silent,
+    index_url: str = "",
+    budget: float | None = None,
+    max_runs: int | None = None,
+) -> Result:
     """Go on with an interrupted run, repeating nothing that was finished.
 
     Args:
@@ -176,6 +184,7 @@ def resume(run: str | None, *, reporter: Reporter = silent, index_url: str = "",
         reporter: told what happens.
         index_url: the index again, where it was given with credentials on the command line (they are not recorded).
         budget: a new budget in seconds for the whole run, None to keep the old one.
+        max_runs: the same for the number of runs.
 
     Raises:
         UsageError: no such run, driven by another process, or an input has changed since.
@@ -187,8 +196,9 @@ def resume(run: str | None, *, reporter: Reporter = silent, index_url: str = "",
         journal = Journal(run_directory / JOURNAL)
         stack.callback(journal.close)
         request: RunRequest = adapter(RunRequest).validate_json(journal.meta("request"))
-        if budget is not None:
-            request = replace(request, budget=budget)
+        if budget is not None or max_runs is not None:
+            budget = request.budget if budget is None else budget
+            request = replace(request, budget=budget, max_runs=request.max_runs if max_runs is None else max_runs)
             journal.set_meta("request", to_json(request))
         elif any(journal.decisions("finished")):
             return result_of(journal, run_directory)

@@ -8,11 +8,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bisector.cli import main
+from bisector.cli.doctor import Finding
 from bisector.report import result_from_json
 from tests.local_index import LocalIndex
 
@@ -325,3 +327,34 @@ def test_a_run_that_is_interrupted_says_how_to_go_on_and_does(
     resumed = bisector("resume", name)
     assert resumed.returncode == 0, resumed.stderr
     assert "widget 4 -> 5" in resumed.stdout
+
+
+def test_a_directory_that_is_none_is_an_error_of_usage(bisector: Command, widget: LocalIndex, tmp_path: Path) -> None:
+    script = smoke(tmp_path)
+    for option in ("--run-dir", "--share-cache"):
+        ran = bisector("run", *run_options(widget), "--smoke", script, option, f"{script}/below")
+        assert ran.returncode == 2
+        assert option in ran.stderr
+        assert f"{script} is not a directory" in ran.stderr
+
+
+def test_a_probe_of_what_no_index_has_is_an_error_of_usage(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    options = ["--smoke", smoke(tmp_path, "true"), "--index-url", widget.url]
+    ran = bisector("probe", "--pin", "widget==99", *options)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "widget has no version 99" in ran.stderr
+    assert bisector("probe", "--pin", "gadget==1", *options).returncode == 2
+    # The index's own spelling is what is installed and shown.
+    ran = bisector("probe", "--pin", "widget==3.0", *options)
+    assert ran.returncode == 0, ran.stderr
+    assert "PASS: widget=3\n" in ran.stdout
+
+
+def test_doctor_takes_any_gpu_where_one_is_needed(bisector: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    for found in (True, False):
+        checks = {name: partial(Finding, name, name == "nvidia" and found, "") for name in ("rocm", "nvidia")}
+        monkeypatch.setattr("bisector.cli.doctor.CHECKS", checks)
+        assert bisector("doctor", "--need", "gpu").returncode == (0 if found else 1)
+    assert bisector("doctor", "--need", "gpus").returncode == 2
