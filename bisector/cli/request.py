@@ -155,6 +155,8 @@ def _shared_cache(text: str, directory: Path) -> Path:
 
 
 def _requirements(options: RunOptions, directory: Path) -> RequirementsRequest:
+    if options.python is not None and not options.python.strip():
+        raise UsageError("--python is empty; give a version, such as 3.12, or the path of an interpreter")
     python = options.python or ""
     return RequirementsRequest(
         requirements=tuple(arguments.parse_requirement(text, "--with") for text in options.with_),

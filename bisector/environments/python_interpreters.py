@@ -20,8 +20,12 @@ from pins.errors import EnvironmentFailureError, UsageError
 
 PATIENCE = 30.0
 """Seconds that an interpreter may take to say what it is."""
+LONGEST_COMPLAINT = 300
+"""Characters of what one says that fails, for a message."""
 
 _VERSION = re.compile(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?(t?)")
+_NAMED_VERSION = re.compile(r"(?:cpython|python)[-@]?(\d+(?:\.\d+){0,2}t?)", re.IGNORECASE)
+"""A version as programs are called, and as version managers say it: `python3.12`, `cpython-3.12`."""
 _QUESTION = """
 import json, platform, sys, sysconfig
 facts = {
@@ -65,19 +69,31 @@ def find_interpreter(wanted: str, *, environment: Mapping[str, str], uv: str = "
     Looked for in this order: the Python that runs this program, PATH, pyenv, uv's own.
 
     Args:
-        wanted: a version ("3", "3.9", "3.9.18", "3.13t"), a program's name or path, or "" for the Python that runs
-            this program.
+        wanted: a version ("3", "3.9", "3.9.18", "3.13t", "cpython-3.9"), a program's name or path, or "" for the Python
+            that runs this program.
         environment: gives PATH, HOME and PYENV_ROOT.
         uv: the program uv, "" not to ask it.
 
     Raises:
-        UsageError: there is none; the message lists those that there are.
+        UsageError: there is none, and the message lists those that there are; or it is a Python 2.
     """
-    if not wanted:
-        return inspect_interpreter(sys.executable)
+    found = inspect_interpreter(sys.executable) if not wanted else _found(wanted, environment, uv)
+    if found.version.startswith("2."):
+        raise UsageError(f"--python {wanted}: {found.path} is Python {found.version}; {_SUPPORTED}")
+    return found
+
+
+_SUPPORTED = "virtual environments are made for Python 3 only: name another, such as 3.12"
+
+
+def _found(wanted: str, environment: Mapping[str, str], uv: str) -> Interpreter:
+    if (named := _NAMED_VERSION.fullmatch(wanted)) and _on_path(wanted, environment) is None:
+        wanted = named[1]
     version = _VERSION.fullmatch(wanted)
     if version is None:
         return _named(wanted, environment)
+    if int(version[1]) < 3:
+        raise UsageError(f"--python {wanted}: {_SUPPORTED}")
     for path in _places(wanted, version, environment, uv):
         try:
             found = inspect_interpreter(str(path))
@@ -115,10 +131,20 @@ def _inspect(path: str, changed: int, inode: int) -> Interpreter:  # noqa: ARG00
     except subprocess.TimeoutExpired as error:
         raise EnvironmentFailureError(f"{path} did not say within {PATIENCE:.0f} s which Python it is") from error
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode(errors="replace").strip().splitlines()
-        raise UsageError(f"{path} is not a Python that works here: {said[-1] if said else 'it failed'}") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} is not a Python that works here: {error}") from error
+        raise UsageError(f"{path} is not a Python that works here: {_complaint(error)}") from error
+    except OSError as error:
+        raise UsageError(f"{path} is not a Python that works here: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} is not a Python: it does not answer as one does") from error
+
+
+def _complaint(error: subprocess.CalledProcessError) -> str:
+    """What a program said that failed; a program that is no Python may give back all that it was asked."""
+    said = error.stderr.decode(errors="replace").strip().splitlines()
+    how = f"exit status {error.returncode}" if error.returncode >= 0 else f"signal {-error.returncode}"
+    if not said or any("sysconfig" in line for line in said) or len(said[-1]) > LONGEST_COMPLAINT:
+        return f"asked for its version, it fails ({how})"
+    return said[-1].strip()
 
 
 def _own_facts() -> dict[str, object]:
@@ -154,13 +180,17 @@ def _named(wanted: str, environment: Mapping[str, str]) -> Interpreter:
         if not path.exists():
             raise UsageError(f"--python {wanted}: no such file")
         return inspect_interpreter(str(path.absolute()))
-    where = os.pathsep.join(_search_path(environment))
-    found = shutil.which(wanted, path=where) if where else None
+    found = _on_path(wanted, environment)
     if found is None:
         raise UsageError(
             f"--python {wanted}: no such program on PATH; give a version, such as 3.12, or the path of an interpreter"
         )
     return inspect_interpreter(found)
+
+
+def _on_path(name: str, environment: Mapping[str, str]) -> str | None:
+    where = os.pathsep.join(_search_path(environment))
+    return shutil.which(name, path=where) if where else None
 
 
 def _answers(found: Interpreter, version: re.Match[str]) -> bool:

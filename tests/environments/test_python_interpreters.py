@@ -136,3 +136,35 @@ def test_an_interpreter_is_asked_once_until_it_changes(tmp_path: Path) -> None:
     stand_in(path, "3.9.6")
 
     assert inspect_interpreter(str(path)).version == "3.9.6"
+
+
+def test_a_version_is_understood_as_programs_and_version_managers_write_it(tmp_path: Path) -> None:
+    environment = surroundings(tmp_path)
+    path = stand_in(tmp_path / ".pyenv" / "versions" / "3.9.2" / "bin" / "python", "3.9.2")
+
+    for wanted in ("python3.9", "cpython-3.9", "cpython@3.9.2", "python-3.9"):
+        assert find_interpreter(wanted, environment=environment).path == path
+
+
+def test_a_program_of_that_name_on_path_comes_first(tmp_path: Path) -> None:
+    path = stand_in(tmp_path / "bin" / f"python{OWN}", f"{OWN}.99")
+
+    assert find_interpreter(f"python{OWN}", environment=surroundings(tmp_path)).path == path
+
+
+def test_python_2_is_refused_by_version_and_by_path(tmp_path: Path) -> None:
+    path = stand_in(tmp_path / "python2", "2.7.18")
+
+    for wanted in ("2.7", "2", "python2.7", str(path)):
+        with pytest.raises(UsageError, match="Python 3 only"):
+            find_interpreter(wanted, environment=surroundings(tmp_path))
+
+
+@pytest.mark.parametrize("program", ["/bin/ls", "/bin/cat", "/bin/echo", "/bin/true"])
+def test_a_program_that_is_no_python_is_said_without_what_it_was_asked(tmp_path: Path, program: str) -> None:
+    with pytest.raises(UsageError, match="not a Python") as failure:
+        find_interpreter(program, environment=surroundings(tmp_path))
+
+    assert "import" not in str(failure.value)
+    assert "\n" not in str(failure.value)
+    assert len(str(failure.value)) < 200
