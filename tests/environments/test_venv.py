@@ -350,3 +350,13 @@ def test_what_was_downloaded_is_shared_by_all_circumstances(local_index: LocalIn
     paths = [request.path for request in local_index.requests if request.method == "GET"]
     assert sum(path.endswith(".whl") for path in paths) == 1
     assert sum(path.endswith(".tar.gz") for path in paths) == 4
+
+
+def test_the_log_of_a_build_holds_no_warning_of_how_bisector_uses_uv(tmp_path: Path) -> None:
+    with LocalIndex(upload_times=False) as index:
+        index.add("spam", "1.0")
+        here = setting(tmp_path, index.url)
+        here.make(spam="1.0")
+
+    assert "spam==1.0" in here.log.read_text()
+    assert "warning" not in here.log.read_text()

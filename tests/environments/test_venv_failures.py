@@ -365,3 +365,15 @@ def test_the_older_layout_of_messages_is_read_too() -> None:
     )
     assert resolution.cause is Cause.INFEASIBLE
     assert resolution.reason.startswith("Because fastapi==0.99.1 depends on pydantic<2.0.0 and you require")
+
+
+def test_the_reason_of_a_resolution_that_fails_is_a_sentence(local_index: LocalIndex, tmp_path: Path) -> None:
+    local_index.add("spam", "1.0", requires=["eggs==99.9"])
+    local_index.add("eggs", "1.0")
+    here = quick(tmp_path, local_index.url)
+
+    with pytest.raises(InfeasibleError, match=r"your requirements cannot all be met\.$") as failure:
+        here.environment.resolve(candidate(spam="1.0"))
+
+    assert "eggs==99.9" in str(failure.value)
+    assert "we can conclude that your requirements" not in str(failure.value)

@@ -182,7 +182,8 @@ def _resolution(chain: str) -> str:
     reason = chain.partition("No solution found when resolving")[2]
     reason = re.sub(r"^ ?(?:dependencies)?:? ?(?:cause: )?", "", reason)
     reason = re.sub(r" Consider using `exclude-newer-package`[^.]*\.", "", reason)
-    return re.sub(r",? ?we can conclude that your requirements are unsatisfiable\.", ", which cannot be.", reason)
+    end = "your requirements cannot all be met."
+    return re.sub(r"we can conclude that your requirements are unsatisfiable\.", end, reason)
 
 
 def _without_frame(chain: str) -> str:

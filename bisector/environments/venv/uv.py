@@ -109,6 +109,7 @@ class Uv:
             "UV_PYTHON_DOWNLOADS": "never",
             "UV_NO_PROGRESS": "1",
             "UV_PREVIEW": "0",
+            "UV_PREVIEW_FEATURES": "index-exclude-newer",  # in use either way; said to be, uv does not warn of it
             "NO_COLOR": "1",
             "TMPDIR": str(temporary),
         }
