@@ -27,7 +27,7 @@ MACHINE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFI
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
 Output = Annotated[Path | None, typer.Option("--output", metavar="FILE", help="Write the result there instead.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings and the end on standard error.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="More progress on standard error.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colour (also NO_COLOR).")]
 
@@ -90,8 +90,8 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
             code = command(*arguments, **options)
         except (typer.Exit, typer.Abort, typer.TyperException):
             raise
-        except KeyboardInterrupt:
-            say("Interrupted.")
+        except KeyboardInterrupt as again:
+            say(_how_to_go_on(again))
             code = interrupted_exit_code()
         except PinsError as error:
             say(f"Error: {error.message}")
@@ -111,6 +111,16 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
 
     ending.__doc__ = (command.__doc__ or "").replace("\\b\n", "\b\n")  # docstrings are raw: the mark keeps lines apart
     return ending
+
+
+def _how_to_go_on(interruption: KeyboardInterrupt) -> str:
+    """What an interruption says: one in the middle of another, whose message says how to go on, takes it over."""
+    earlier: BaseException | None = interruption
+    while earlier is not None:
+        if isinstance(earlier, PinsError) and earlier.exit_code == INTERRUPTED:
+            return f"Error: {earlier.message}"
+        earlier = earlier.__context__
+    return "Interrupted."
 
 
 def deliver(text: str, output: Path | None, code: int = 0) -> int:

@@ -4,14 +4,16 @@ Only what `--help` needs is imported here; each command imports what it uses. Ho
 goes, is said in `pins.command_line`.
 """
 
+import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bisector.cli.options import RunOptions, with_run_options
+from bisector.cli.options import RunOptions, with_probe_options, with_run_options
 from bisector.cli.output import check_format, page, progress, show
 from pins.command_line import (
     NoColor,
@@ -32,7 +34,6 @@ app = new_app(
 )
 
 Format = Annotated[str, typer.Option("--format", metavar="text|md|html|json", help="How the result is written.")]
-TextOrJson = Annotated[str, typer.Option("--format", metavar="text|json", help="How the result is written.")]
 Run = Annotated[str | None, typer.Argument(metavar="RUN", help="A run's name, its beginning, or its directory.")]
 
 
@@ -110,6 +111,7 @@ def _run(
 
     options = _with_configuration(options, file, quiet)
     request = request_from(options, Path.cwd(), typed.script_arguments, ("bisector", *typed.words))
+    _warn_of_unset(request.smoke.pass_environment)
     from bisector import session
 
     if plan:
@@ -127,6 +129,7 @@ def _resume(
     run: Run = None,
     index_url: Annotated[str, typer.Option("--index-url", metavar="URL", help="Once more, if it had a password.")] = "",
     budget: Annotated[str, typer.Option("--budget", metavar="6h", help="A new time limit for the whole run.")] = "",
+    max_runs: Annotated[str, typer.Option("--max-runs", metavar="N", help="A new limit of runs for the whole.")] = "",
     output_format: Format = "text",
     output: Output = None,
     quiet: Quiet = False,
@@ -141,11 +144,12 @@ def _resume(
     """
     check_format(output_format)
     from bisector import session
-    from bisector.cli.arguments import parse_duration
+    from bisector.cli.arguments import parse_duration, parse_max_runs
 
     seconds = parse_duration(budget, "--budget") if budget else None
+    runs = parse_max_runs(max_runs) if max_runs else None
     with progress(quiet, verbose, no_color) as reporter:
-        result = session.resume(run, reporter=reporter, index_url=index_url, budget=seconds)
+        result = session.resume(run, reporter=reporter, index_url=index_url, budget=seconds, max_runs=runs)
     return show(result, output_format, output, no_color)
 
 
@@ -153,7 +157,7 @@ def _resume(
 @guarded
 def _status(
     run: Run = None,
-    output_format: TextOrJson = "text",
+    output_format: Format = "text",
     output: Output = None,
     no_color: NoColor = False,
 ) -> int:
@@ -163,7 +167,7 @@ def _status(
     Example:
       bisector status
     """
-    check_format(output_format, ("text", "json"))
+    check_format(output_format)
     from datetime import UTC, datetime
 
     from bisector.report import render
@@ -173,8 +177,8 @@ def _status(
     run_directory = find_run(run)
     running = is_driven(run_directory)
     result = load_result(run_directory)
-    if output_format == "json":
-        return deliver(render(result, "json"), output)
+    if output_format != "text":
+        return deliver(render(result, output_format), output)
     from bisector.cli.activity import activity_of
     from bisector.report.status import render_status
 
@@ -205,7 +209,7 @@ def _report_again(
 
 
 @app.command("probe")
-@with_run_options
+@with_probe_options
 @guarded
 def _probe(
     invocation: typer.Context,
@@ -213,7 +217,7 @@ def _probe(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="bisect.toml, or a pyproject.toml: options.")
     ] = None,
-    output_format: TextOrJson = "text",
+    output_format: Format = "text",
     output: Output = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -226,12 +230,13 @@ def _probe(
     Example:
       bisector probe --pin setuptools==82.0.0 --smoke ./smoke.py
     """
-    check_format(output_format, ("text", "json"))
+    check_format(output_format)
     typed: Typed = invocation.obj
     from bisector.cli.request import request_for_one
 
     options = _with_configuration(options, file, quiet)
     request = request_for_one(options, Path.cwd(), typed.script_arguments, ("bisector", *typed.words))
+    _warn_of_unset(request.smoke.pass_environment)
     from bisector import session
     from bisector.cli.probe_text import exit_code, render_probe
     from bisector.model import Candidate
@@ -252,6 +257,9 @@ def _gc(
         str, typer.Option("--older-than", metavar="30d", help="Also whole runs, last touched longer ago.")
     ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    output_format: Format = "text",
+    output: Output = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No list on standard output, only warnings.")] = False,
 ) -> int:
     r"""Remove what runs have left behind: processes, containers, scratch space, builds of finished runs.
 
@@ -259,18 +267,21 @@ def _gc(
     Example:
       bisector gc --older-than 30d
     """
+    check_format(output_format)
     from datetime import timedelta
 
     from bisector.cli.arguments import parse_duration
+    from bisector.cli.garbage_text import render_garbage
     from bisector.leftovers import collect_garbage
 
     age = timedelta(seconds=parse_duration(older_than, "--older-than")) if older_than else None
     garbage = collect_garbage(everything=everything, older_than=age, dry_run=dry_run)
-    verb = "would remove" if dry_run else "removed"
-    lines = [f"{verb} {each.what} ({each.run})" for each in garbage.removed]
     for what in garbage.not_looked_for:
         say(f"not looked for: {what}")
-    return deliver("\n".join(lines or ["nothing is left over"]), None, 6 if garbage.not_looked_for else 0)
+    code = 6 if garbage.not_looked_for else 0
+    if quiet and output is None and output_format == "text":
+        return code
+    return deliver(render_garbage(garbage, output_format, dry_run=dry_run), output, code)
 
 
 @app.command("doctor")
@@ -280,7 +291,7 @@ def _doctor(
         list[str],
         typer.Option("--need", metavar="NAME", help="Exit 1 unless it is there: docker, gpu, ... Repeatable."),
     ] = [],  # noqa: B006 - typer copies it
-    output_format: TextOrJson = "text",
+    output_format: Format = "text",
     output: Output = None,
 ) -> int:
     r"""What this machine can run: Python versions, package index, Docker, GPUs, disk.
@@ -289,7 +300,7 @@ def _doctor(
     Example:
       bisector doctor --need docker
     """
-    check_format(output_format, ("text", "json"))
+    check_format(output_format)
     from bisector.cli.doctor import check_names, examine, lacking, render_findings
 
     check_names(need)
@@ -299,6 +310,12 @@ def _doctor(
     for finding in missing:
         say(f"needed and not there: {finding.name}: {finding.detail}")
     return 1 if missing else 0
+
+
+def _warn_of_unset(names: Sequence[str]) -> None:
+    for name in names:
+        if name not in os.environ:
+            say(f"Warning: --pass-env {name}: it is not set here, so the script does not see it.")
 
 
 def _with_configuration(options: RunOptions, file: Path | None, quiet: bool) -> RunOptions:

@@ -61,13 +61,23 @@ def lacking(needed: Sequence[str], findings: Sequence[Finding]) -> list[Finding]
 
 
 def render_findings(findings: Sequence[Finding], output_format: str) -> str:
-    """As a table, or as a `bisector.cli.doctor/1` document."""
+    """As a table, in text, Markdown or HTML, or as a `bisector.cli.doctor/1` document."""
     if output_format == "json":
         document = {
             **opening(SCHEMA, "bisector"),
             "findings": [asdict(finding) for finding in findings],
         }
         return json.dumps(document, indent=2, ensure_ascii=False)
+    if output_format != "text":
+        from bisector.cli.output import drawn
+        from bisector.report.blocks import Document, Table, Tone, literal, prose
+
+        rows = tuple(
+            (prose("ok" if finding.found else "missing"), literal(finding.name), literal(finding.detail))
+            for finding in findings
+        )
+        table = Table(("state", "what", "detail"), rows)
+        return drawn(Document("What this machine can run", Tone.PLAIN, (table,), ()), output_format)
     width = max(len(finding.name) for finding in findings)
     return "\n".join(
         f"{'ok     ' if finding.found else 'missing'}  {finding.name:{width}}  {finding.detail}" for finding in findings

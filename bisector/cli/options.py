@@ -115,11 +115,25 @@ def kind_of(name: str) -> str:
     return _KINDS[_HINTS[name]]
 
 
+OF_A_SEARCH = frozenset({"any_failure", "confidence", "max_runs", "budget", "repeat", "rebuild_witnesses", "workers"})
+"""Options that mean nothing where one candidate alone is tried."""
+_ONE_PIN = Annotated[Texts, _text("--pin", "NAME==VERSION", "A pin and its value. Repeatable.")]
+
+
 def with_run_options(command: Callable[..., int | None]) -> Callable[..., int | None]:
     """Give a command, in place of its parameter `options`, one command line option for each field that has one."""
-    hints = get_type_hints(RunOptions, include_extras=True)
+    return _with_options(command, get_type_hints(RunOptions, include_extras=True))
+
+
+def with_probe_options(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """The same without what concerns a search; each pin has one value."""
+    hints = get_type_hints(RunOptions, include_extras=True) | {"pin": _ONE_PIN}
+    return _with_options(command, {name: hint for name, hint in hints.items() if name not in OF_A_SEARCH})
+
+
+def _with_options(command: Callable[..., int | None], hints: dict[str, Any]) -> Callable[..., int | None]:
     own = get_type_hints(command, include_extras=True)
-    shown = [each.name for each in fields(RunOptions) if hasattr(hints[each.name], "__metadata__")]
+    shown = [each.name for each in fields(RunOptions) if hasattr(hints.get(each.name), "__metadata__")]
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name == "options":

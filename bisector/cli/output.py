@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pins.command_line import deliver, interrupted_exit_code, wants_color
+from pins.errors import UsageError
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from bisector.events import Reporter
+    from bisector.report.blocks import Document
     from bisector.report.model import Result
 
 FORMATS = ("text", "md", "html", "json")
@@ -27,7 +29,13 @@ def check_format(chosen: str, known: tuple[str, ...] = FORMATS) -> None:
 
 
 def progress(quiet: bool, verbose: bool, no_color: bool) -> "AbstractContextManager[Reporter]":
-    """The reporter of a command, on standard error."""
+    """The reporter of a command, on standard error.
+
+    Raises:
+        UsageError: both less and more was asked for.
+    """
+    if quiet and verbose:
+        raise UsageError("--quiet and --verbose exclude one another; leave one of them out")
     from bisector.progress import reporter_for
 
     return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=False if no_color else None)
@@ -41,6 +49,22 @@ def show(result: "Result", output_format: str, output: Path | None, no_color: bo
     width, color = page(output, no_color)
     code = interrupted_exit_code() if result.verdict is Verdict.INTERRUPTED else EXIT_CODES[result.verdict]
     return deliver(render(result, output_format, width=width, color=color), output, code)
+
+
+def drawn(document: "Document", output_format: str) -> str:
+    """A document that is no bisection's result, as Markdown or HTML."""
+    from dataclasses import replace
+
+    from bisector.report.outline import tool_version
+
+    document = replace(document, footer=f"bisector {tool_version()}")
+    if output_format == "html":
+        from bisector.report.html import render_html
+
+        return render_html(document)
+    from bisector.report.markdown import render_markdown
+
+    return render_markdown(document)
 
 
 def page(output: Path | None, no_color: bool) -> tuple[int, bool]:

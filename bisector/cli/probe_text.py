@@ -16,21 +16,32 @@ def exit_code(record: ProbeRecord) -> int:
 
 
 def render_probe(record: ProbeRecord, output_format: str) -> str:
-    """A probe as text, or as a `bisector.probe/1` document."""
+    """A probe as text, Markdown or HTML, or as a `bisector.probe/1` document."""
     if output_format == "json":
         return json.dumps(_document(record), indent=2, ensure_ascii=False)
-    lines = [f"{record.outcome.value}: {record.candidate}"]
+    title = f"{record.outcome.value}: {record.candidate}"
+    if output_format == "text":
+        return "\n".join([title, *(f"  {line}" for line in _lines(record))])
+    from bisector.cli.output import drawn
+    from bisector.report.blocks import Bullets, Document, Tone, literal
+
+    said = Bullets(tuple(literal(line) for line in _lines(record)))
+    return drawn(Document(title, Tone.PLAIN, (said,), ()), output_format)
+
+
+def _lines(record: ProbeRecord) -> list[str]:
+    """What there is to say besides the outcome."""
     reasons = [record.reason, *(run.reason for run in record.runs)]
-    lines += [f"  {reason}" for reason in dict.fromkeys(reasons) if reason]
+    lines = [reason for reason in dict.fromkeys(reasons) if reason]
     signature = record.signature
     if signature is not None:
-        lines.append(f"  {signature.exit}: {': '.join(part for part in (signature.kind, signature.message) if part)}")
+        lines.append(f"{signature.exit}: {': '.join(part for part in (signature.kind, signature.message) if part)}")
     if record.build_log:
-        lines.append(f"  build {record.build_seconds:.1f} s, log {record.build_log}")
+        lines.append(f"build {record.build_seconds:.1f} s, log {record.build_log}")
     lines += [
-        f"  run {run.seconds:.1f} s, {run.outcome.value}, log {run.log}, output {run.output}" for run in record.runs
+        f"run {run.seconds:.1f} s, {run.outcome.value}, log {run.log}, output {run.output}" for run in record.runs
     ]
-    return "\n".join(lines)
+    return lines
 
 
 def _document(record: ProbeRecord) -> dict[str, object]:

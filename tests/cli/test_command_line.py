@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from pins import errors
-from pins.command_line import without_credentials
+from pins.command_line import guarded, without_credentials
 
 PROGRAM = """
 import sys
@@ -188,3 +189,19 @@ def test_time_is_not_spent_on_what_help_does_not_need(tmp_path: Path) -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], **settings(tmp_path))  # type: ignore[call-overload]
     assert (result.stdout, result.stderr) == ("[]\n", "")
+
+
+def test_a_second_interruption_says_what_the_first_said(capsys: pytest.CaptureFixture[str]) -> None:
+    class StoppedError(errors.PinsError):
+        exit_code = 130
+
+    def command() -> None:
+        try:
+            raise StoppedError("go on with: bisector resume r1")
+        finally:
+            raise KeyboardInterrupt
+
+    with pytest.raises(typer.Exit) as end:
+        guarded(command)()
+    assert end.value.exit_code == 130
+    assert "go on with: bisector resume r1" in capsys.readouterr().err

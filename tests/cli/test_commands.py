@@ -358,3 +358,37 @@ def test_doctor_takes_any_gpu_where_one_is_needed(bisector: Command, monkeypatch
         monkeypatch.setattr("bisector.cli.doctor.CHECKS", checks)
         assert bisector("doctor", "--need", "gpu").returncode == (0 if found else 1)
     assert bisector("doctor", "--need", "gpus").returncode == 2
+
+
+def test_every_format_is_there_for_what_is_no_result(bisector: Command, widget: LocalIndex, tmp_path: Path) -> None:
+    ran = bisector("probe", *run_options(widget, "widget==6"), "--smoke", smoke(tmp_path), "--format", "md")
+    assert ran.returncode == 1
+    assert "FAIL: widget=6" in ran.stdout.splitlines()[0]
+    assert "<html" in bisector("gc", "--format", "html").stdout
+    assert json.loads(bisector("gc", "--format", "json", "--dry-run").stdout)["dry_run"] is True
+    assert (bisector("gc", "-q").stdout, bisector("gc").stdout) == ("", "nothing is left over\n")
+    assert bisector("gc", "--format", "sarif").returncode == 2
+
+
+def test_less_and_more_progress_exclude_one_another(bisector: Command, widget: LocalIndex, tmp_path: Path) -> None:
+    ran = bisector("run", *run_options(widget), "--smoke", smoke(tmp_path), "-q", "-v", "--pass-env", "NOPE")
+    assert ran.returncode == 2
+    assert "--quiet and --verbose" in ran.stderr
+    assert "--pass-env NOPE: it is not set here" in ran.stderr
+
+
+def test_more_runs_may_be_allowed_to_a_run_that_used_up_its_own(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    ran = bisector("run", *run_options(widget), "--smoke", smoke(tmp_path), "--max-runs", "3")
+    assert ran.returncode == 3, ran.stderr
+    assert bisector("resume", "--max-runs", "1").returncode == 2
+    ran = bisector("resume", "--max-runs", "60")
+    assert ran.returncode == 0, ran.stderr
+    assert "widget 4 -> 5" in ran.stdout
+
+
+def test_a_probe_offers_no_options_of_a_search(bisector: Command) -> None:
+    shown = bisector("probe", "--help-all").stdout
+    assert "--pin NAME==VERSION" in shown
+    assert not [name for name in ("--budget", "--workers", "--repeat", "--confidence") if name in shown]
