@@ -27,6 +27,7 @@ SHAPE = 0.3
 side only, and yet any rate is possible."""
 LEAST_GAP = 0.24
 TRUSTED_PRIOR = 1.0 - 1e-6
+DOUBT = 0.5
 LEAST_KNOWN_RATE = 1e-4
 """No script is believed to be perfect: one contradiction would leave no hypothesis standing."""
 MEMORY = 100_000
@@ -208,9 +209,14 @@ def _flaky_grid() -> tuple[tuple[float, ...], tuple[float, ...], tuple[tuple[flo
 _models: dict[tuple[float, float | None, float | None], RateModel] = {}
 
 
-def rate_model(settings: SearchSettings) -> RateModel:
-    """The rates that these settings expect. Models are shared: what one has computed serves every search."""
+def rate_model(settings: SearchSettings, *, doubtful: bool = False) -> RateModel:
+    """The rates that these settings expect; `doubtful` gives a sound script no more than even odds.
+
+    Models are shared: what one has computed serves every search.
+    """
     deterministic = TRUSTED_PRIOR if settings.trusting else settings.deterministic_prior
+    if doubtful and not settings.trusting:
+        deterministic = min(DOUBT, deterministic)
     key = (deterministic, settings.fail_if_good, settings.fail_if_bad)
     if key not in _models:
         if settings.fail_if_good is not None and settings.fail_if_bad is not None:

@@ -31,7 +31,7 @@ class Replication:
     def __init__(self, search: ChainSearch) -> None:
         """Take the rates from this search as it stands now; what it learns later does not enter."""
         self._belief = search.belief
-        self._model = search.rate_model
+        self._model = search.known.rate_model
         self._settings = search.settings
         self._counts = search.evidence.counts()
         self._fails = self._passes = 0

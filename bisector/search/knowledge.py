@@ -1,0 +1,154 @@
+"""All that follows from the evidence at one moment, however it arrived."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+
+from bisector.search.belief import Belief, Prior
+from bisector.search.evidence import Evidence
+from bisector.search.outlook import Outlook
+from bisector.search.rates import RateModel, rate_model
+from bisector.search.settings import SearchSettings
+from bisector.search.testability import Testability
+
+ALL_OF = 32
+"""Between two known candidates, no more untried ones than this are looked at one by one."""
+PARTS = 24
+
+
+class Knowledge:
+    """What is believed, what can be tested, and what is worth trying."""
+
+    def __init__(self, evidence: Evidence, settings: SearchSettings, prior: Prior) -> None:
+        """Take the evidence as it stands; a later change of it asks for new knowledge."""
+        self.evidence = evidence
+        self.settings = settings
+        self.steps = evidence.steps
+        self._prior = prior
+
+    @cached_property
+    def rate_model(self) -> RateModel:
+        """The error rates that are thought possible."""
+        return rate_model(self.settings)
+
+    @cached_property
+    def belief(self) -> Belief:
+        """What is true, as far as it can be known."""
+        return Belief(self._prior, self.rate_model, self.evidence.counts())
+
+    @cached_property
+    def doubt(self) -> Belief:
+        """What one would believe who trusts the script less; the next run is chosen by this.
+
+        A search that takes the script for sound builds on what single runs have said, and where the script is flaky
+        after all, those builds are lost. The doubt puts some cheap repeated runs first; the belief, by which the search
+        concludes, is not touched.
+        """
+        return Belief(self._prior, rate_model(self.settings, doubtful=True), self.evidence.counts())
+
+    @cached_property
+    def outlook(self) -> Outlook:
+        """What runs would tell, with nothing in flight."""
+        return Outlook(self.belief)
+
+    @cached_property
+    def built(self) -> list[int]:
+        """Candidates whose build exists, ascending."""
+        return self.evidence.positions_built()
+
+    @cached_property
+    def untestable(self) -> list[int]:
+        """Candidates that were tried and told nothing, ascending."""
+        return self.evidence.positions_untestable()
+
+    @cached_property
+    def _testabilities(self) -> tuple[Testability, Testability]:
+        evidence = self.evidence
+        return (
+            Testability(self.steps, evidence.build_statuses()),
+            Testability(self.steps, evidence.judgement_statuses()),
+        )
+
+    def chance(self, candidate: int) -> float:
+        """Probability that a run of this candidate would pass or fail, judging by its neighbours."""
+        builds, judgements = self._testabilities
+        return builds(candidate) * judgements(candidate)
+
+    def untestable_within(self, low: int, high: int) -> list[int]:
+        """Untestable candidates strictly between two."""
+        return self.untestable[bisect_left(self.untestable, low + 1) : bisect_left(self.untestable, high)]
+
+    def gaps(self, group: int) -> Iterator[tuple[int, int]]:
+        """Within one of the belief's groups, the neighbouring known candidates with untried ones between them."""
+        low, high = self.belief.marks[group], self.belief.marks[group + 1]
+        walls = [max(low, -1), *self.untestable_within(low, high), min(high, self.steps + 1)]
+        return ((before, after) for before, after in pairwise(walls) if after - before > 1)
+
+    def worthy(self, group: int) -> list[list[int]]:
+        """Untried candidates of a group that are worth trying, gap by gap; many stand for all where there are many.
+
+        One that is unlikely to be testable is worth a try only while what it would tell, weighed by its chance, is more
+        than `least_gain`; in a short range every one is.
+        """
+        found = self._worthy.get(group)
+        if found is None:
+            interior = self.belief.marks[group + 1] - self.belief.marks[group] - 1
+            sure = interior <= self.settings.exhaustive_range
+            found = self._worthy[group] = [
+                [candidate for candidate in self._sample(before, after, group) if sure or self._promising(candidate)]
+                for before, after in self.gaps(group)
+            ]
+        return found
+
+    @cached_property
+    def _worthy(self) -> dict[int, list[list[int]]]:
+        return {}
+
+    def _promising(self, candidate: int) -> bool:
+        chance = self.chance(candidate)
+        return chance >= 0.5 or chance * self.outlook.information(candidate) >= self.settings.least_gain
+
+    def _sample(self, before: int, after: int, group: int) -> list[int]:
+        first, last = before + 1, after - 1
+        if last - first < ALL_OF:
+            return list(range(first, last + 1))
+        best = self.belief.at_share(group, self.outlook.best_share(group))
+        found = {first, last, *(min(max(near, first), last) for near in (best - 1, best))}
+        found.update(first + (last - first) * part // PARTS for part in range(1, PARTS))
+        distance = 1
+        while distance <= (last - first) // 2:
+            found.update((first + distance, last - distance))
+            distance *= 2
+        return sorted(found)
+
+    def answer(self) -> tuple[int, int]:
+        """The hypotheses around the median that nothing worth trying can tell apart: lower < c <= upper.
+
+        A set that holds nearly all of the probability holds the median too. -1 stands below the good end, steps + 1
+        above the bad end.
+        """
+        belief = self.belief
+        hypothesis = belief.quantile(0.5)
+        group = belief.group_of(hypothesis)
+        low, high = belief.marks[group], belief.marks[group + 1]
+        lower, upper = hypothesis - 1, hypothesis
+        if self.untestable_within(low, high):
+            lower, upper = self._between_worthy(hypothesis, group)
+        below = belief.below
+        while lower + 1 < upper and below[lower + 2] == below[lower + 1]:
+            lower += 1
+        while upper - 1 > lower and below[upper + 1] == below[upper]:
+            upper -= 1
+        return lower, upper
+
+    def _between_worthy(self, hypothesis: int, group: int) -> tuple[int, int]:
+        lower, upper = self.belief.marks[group], self.belief.marks[group + 1]
+        for (before, after), worthy in zip(self.gaps(group), self.worthy(group), strict=True):
+            if not worthy:
+                continue
+            if before < hypothesis - 1:
+                lower = hypothesis - 1 if hypothesis - 1 < after else worthy[-1]
+            if after > hypothesis and upper == self.belief.marks[group + 1]:
+                upper = hypothesis if hypothesis > before else worthy[0]
+        return lower, upper

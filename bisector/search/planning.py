@@ -1,0 +1,100 @@
+"""Which candidate to run next: the one that is expected to tell the most for what it costs."""
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from bisector.search.decisions import Decision, Probe, Wait
+from bisector.search.knowledge import Knowledge
+from bisector.search.outlook import Outlook
+from bisector.search.settings import Costs
+from bisector.search.verdicts import give_up
+
+REPEAT_SHARE = 0.01
+"""Share of the cost of all builds that may go into runs which look for a first contradiction."""
+FEW_REPEATS = 2
+"""Such runs that are allowed whatever they cost."""
+NEGLIGIBLE = 1e-9
+
+
+def plan(known: Knowledge, running: Counter[int], in_flight: Sequence[int], costs: Costs) -> Decision:
+    """Choose among all candidates by expected information for expected cost, given what is in flight."""
+    belief, evidence = known.belief, known.evidence
+    outlook = Outlook(known.doubt, [evidence.build_of(candidate) for candidate in in_flight])
+    heavy = max(range(len(belief.weights)), key=lambda group: (belief.consistent[group], belief.weights[group]))
+    # Where a sound script must have its culprit, or where it is beyond reasonable doubt, nothing outside is built.
+    within = belief.consistent[heavy] or belief.weights[heavy] >= known.settings.threshold
+    limits = (belief.marks[heavy], belief.marks[heavy + 1]) if within else (-1, known.steps + 1)
+    trials = [candidate for candidate in _untried(known, outlook, limits) if not running[evidence.build_of(candidate)]]
+    if not trials or _may_repeat(known, costs):
+        trials += [mark for mark in belief.marks[1:-1] if not evidence.untestable(mark)]
+    best = _best(known, outlook, trials, costs)
+    if best is None:
+        return Wait() if in_flight else give_up(known, "no candidate that can be tested would tell more")
+    candidate, information = best
+    if in_flight and information < known.settings.least_gain:
+        return Wait()
+    name = {0: "good end", known.steps: "bad end"}.get(candidate, "search")
+    return Probe(candidate, f"{name} again" if evidence.tested(candidate) else name)
+
+
+def _may_repeat(known: Knowledge, costs: Costs) -> bool:
+    """Whether a run of a tested candidate may be chosen for what it tells.
+
+    While no run has contradicted another, runs that only look for a first contradiction are kept to two, or to a small
+    share of what all builds will cost.
+    """
+    belief = known.belief
+    if not any(belief.consistent):
+        return max(belief.weights) < known.settings.threshold
+    spent = known.evidence.runs - (len(belief.marks) - 2)
+    share = REPEAT_SHARE * math.log2(known.steps + 1) * costs.build / max(costs.run, NEGLIGIBLE)
+    return spent < max(FEW_REPEATS, share)
+
+
+def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int]) -> Iterator[int]:
+    """Untried candidates to compare: in each group those around the best place, and the built ones nearest to it."""
+    belief, built = known.belief, known.built
+    for part, (low, high) in enumerate(pairwise(outlook.marks)):
+        if high - low < 2 or low < limits[0] or high > limits[1] or outlook.weights[part] <= NEGLIGIBLE:
+            continue
+        best = _at_share(outlook, part, low, high)
+        near = [best] if outlook.consistent[part] else [best - 1, best, best + 1]
+        if known.untestable_within(low, high):
+            group = belief.group_of(high)
+            near = [candidate for gap in known.worthy(group) for candidate in gap if low < candidate < high]
+        index = bisect_left(built, best)
+        for candidate in sorted({*near, *built[max(0, index - 1) : index + 1]}):
+            if max(low, -1) < candidate < min(high, known.steps + 1) and not known.evidence.untestable(candidate):
+                yield candidate
+
+
+def _at_share(outlook: Outlook, part: int, low: int, high: int) -> int:
+    """The candidate strictly between two that splits the probability between them nearest to the best share."""
+    below = outlook.belief.below
+    start, mass = below[low + 1], below[high + 1] - below[low + 1]
+    target = start + outlook.best_share(part) * mass
+    after = min(max(bisect_left(below, target, low + 2, high + 1) - 1, low + 1), high - 1)
+    before = max(after - 1, low + 1)
+    return before if target - below[before + 1] <= below[after + 1] - target + NEGLIGIBLE * mass else after
+
+
+def _best(known: Knowledge, outlook: Outlook, trials: Sequence[int], costs: Costs) -> tuple[int, float] | None:
+    """The candidate that tells the most for its cost, and how much; of equals the middle, the built, the lowest one."""
+    evidence = known.evidence
+    middle = known.belief.quantile(0.5)
+    best: tuple[tuple[float, int, bool, int], float] | None = None
+    for candidate in trials:
+        information = outlook.information(candidate)
+        if information <= NEGLIGIBLE:
+            continue
+        built = evidence.built(candidate)
+        chance = 1.0 if evidence.tested(candidate) else known.chance(candidate)
+        cost = costs.run if built else costs.build + chance * costs.run
+        score = float(f"{chance * information / max(cost, NEGLIGIBLE):.9g}")
+        key = (-score, abs(candidate - middle), not built, candidate)
+        if best is None or key < best[0]:
+            best = (key, information)
+    return None if best is None else (best[0][3], best[1])

@@ -1,0 +1,118 @@
+"""When a search is over, and what it says then."""
+
+from collections import Counter
+
+from bisector.search.decisions import Conclusion, ConclusionKind, Decision, Probe, Wait
+from bisector.search.knowledge import Knowledge
+from bisector.search.outlook import capacity
+
+
+def verify_ends(known: Knowledge, running: Counter[int]) -> Decision | None:
+    """Both ends come first; None once they have run and do not contradict each other."""
+    evidence = known.evidence
+    ends = ((0, "good end"), (known.steps, "bad end"))
+    for end, name in ends:
+        if evidence.untestable(end) and not evidence.tested(end):
+            return give_up(known, f"the {name} cannot be tested")
+    missing = [(end, name) for end, name in ends if not evidence.tested(end)]
+    for end, name in missing:
+        if not running[evidence.build_of(end)]:
+            return Probe(end, name)
+    if missing:
+        return Wait()
+    return _swapped(known, running)
+
+
+def _swapped(known: Knowledge, running: Counter[int]) -> Decision | None:
+    """Where each end shows the other's outcome, and nothing else, both are run again before anything is said."""
+    evidence, last = known.evidence, known.steps
+    if evidence.passes(0) or evidence.fails(last) or not (evidence.fails(0) and evidence.passes(last)):
+        return None
+    waiting = False
+    for end, name, count in ((0, "good end", evidence.fails(0)), (last, "bad end", evidence.passes(last))):
+        in_flight = running[evidence.build_of(end)]
+        if count + in_flight < known.settings.end_hits and not evidence.untestable(end):
+            return Probe(end, f"{name} again")
+        waiting = waiting or in_flight > 0
+    if waiting:
+        return Wait()
+    reason = (
+        f"the good end failed in all of its {evidence.fails(0)} runs and the bad end passed in all of its"
+        f" {evidence.passes(last)}: the ends look swapped"
+    )
+    confidence = known.settings.confidence
+    return Conclusion(ConclusionKind.SWAPPED, 0, last, confidence, confidence, reason)
+
+
+def confirm(known: Knowledge, lower: int, upper: int, running: Counter[int]) -> Decision:
+    """The answer is likely enough: conclude once both of its witnesses have hit as often as they must."""
+    evidence, settings = known.evidence, known.settings
+    bracketed = lower >= 0 and upper <= known.steps
+    enough = settings.hits if bracketed else settings.end_hits
+    ends = {0: "good end", known.steps: "bad end"}
+    wanting: list[tuple[float, int, str]] = []
+    waiting = False
+    for witness, name, hits in (
+        (lower, "predecessor", evidence.passes(lower) if lower >= 0 else 0),
+        (upper, "culprit", evidence.fails(upper) if upper <= known.steps else 0),
+    ):
+        if not 0 <= witness <= known.steps or evidence.untestable(witness) or hits >= enough:
+            continue
+        waiting = True
+        if hits + running[evidence.build_of(witness)] < enough:
+            why = f"{ends.get(witness, name)} again" if evidence.tested(witness) else name
+            wanting.append((-round(known.outlook.information(witness), 9), witness, why))
+    if waiting and evidence.runs >= settings.run_limit(known.steps):
+        return give_up(known, f"{evidence.runs} runs did not confirm it")
+    if wanting:
+        _, witness, why = min(wanting)
+        return Probe(witness, why)
+    return Wait() if waiting else conclude(known, lower, upper)
+
+
+def conclude(known: Knowledge, lower: int, upper: int) -> Conclusion:
+    """Say what was found."""
+    belief, evidence = known.belief, known.evidence
+    confidence = belief.mass(lower, upper)
+    if_flaky = belief.mass(lower, upper, belief.weights_if_flaky)
+    kind, first, last = ConclusionKind.CULPRIT, lower, upper
+    reason = f"{_passed(known, lower)}, {_failed(known, upper)}"
+    if upper > known.steps:
+        kind, first, last = ConclusionKind.NONE, 0, known.steps
+        reason = f"the bad end: {_passed(known, known.steps)}"
+    elif lower < 0:
+        kind, first, last = ConclusionKind.ALL_BAD, 0, known.steps
+        reason = f"the good end: {_failed(known, 0)}"
+    elif upper - lower > 1:
+        kind = ConclusionKind.RANGE
+        tried = len(known.untestable_within(lower, upper))
+        between = upper - lower - 1
+        reason += f"; of the {between} candidates between, {tried} were tried and cannot be tested"
+        if tried < between:
+            chance = max(known.chance(v) for v in range(lower + 1, upper) if not evidence.untestable(v))
+            reason += (
+                f", {between - tried} were not tried: their neighbours leave each a chance of at most {chance:.1%} that"
+                " it can be tested"
+            )
+    return Conclusion(kind, first, last, confidence, if_flaky, reason)
+
+
+def _passed(known: Knowledge, candidate: int) -> str:
+    passes, fails = known.evidence.passes(candidate), known.evidence.fails(candidate)
+    return f"candidate {candidate} passed in {passes} of {passes + fails} runs"
+
+
+def _failed(known: Knowledge, candidate: int) -> str:
+    passes, fails = known.evidence.passes(candidate), known.evidence.fails(candidate)
+    return f"candidate {candidate} failed in {fails} of {passes + fails} runs"
+
+
+def give_up(known: Knowledge, reason: str) -> Conclusion:
+    """Say what is left, and about how many more runs it would take."""
+    belief, settings = known.belief, known.settings
+    lower, upper = belief.interval(settings.confidence)
+    bits = capacity(*belief.rates())
+    further = belief.entropy() / bits + 2.0 * settings.hits if bits > 1e-3 else None
+    confidence = belief.mass(lower, upper)
+    if_flaky = belief.mass(lower, upper, belief.weights_if_flaky)
+    return Conclusion(ConclusionKind.UNDETERMINED, lower, upper, confidence, if_flaky, reason, further)
