@@ -119,7 +119,7 @@ class RunRequest:
         budget: seconds that the whole run may take. repeat: confirming runs, None for `auto`.
         keep: keep environments afterwards. workers: probes at once.
         run_directory: None for a new one under the user's state directory.
-        command_line: the words as typed, for the report's reproduce line.
+        command_line: the words to type again, for the report's reproduce line.
     """
 
     pins: tuple[PinRange, ...]

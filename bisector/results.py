@@ -1,6 +1,7 @@
 """From the journal to the result: everything that a report says is read from the record, live or finished."""
 
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
@@ -13,6 +14,7 @@ from bisector.journal import BuildStatus, Decision, Journal, RunEntry, adapter
 from bisector.judgement import Judge, overall
 from bisector.model import Axis, Candidate, Outcome, Signature
 from bisector.record import Tried, build_signature, tried_so_far
+from bisector.report.labels import pins_phrase
 from bisector.report.model import (
     AxisSummary,
     Culprit,
@@ -32,6 +34,12 @@ CHAIN = tuple[tuple[tuple[str, str], ...], ...]
 """How a chain is recorded: the pins of each candidate."""
 
 Found = TypeVar("Found")
+
+_BECAME = {
+    Outcome.UNBUILDABLE: "not built",
+    Outcome.OTHER: "failed in another way",
+    Outcome.SKIP: "skipped by the script",
+}
 
 FAILING_OUTPUT = 16_000
 """Characters of the failing output that a result carries."""
@@ -141,7 +149,24 @@ class _Assembly:
     def _summary(self, verdict: Verdict) -> str:
         if verdict is Verdict.INFRASTRUCTURE:
             return self.stopped or ""
-        return self.ending.reason if self.finished and self.ending else ""
+        if not self.finished or self.ending is None or verdict is Verdict.CULPRIT:
+            return ""
+        return self._why_a_range(self.ending) if verdict is Verdict.RANGE else self.ending.reason
+
+    def _why_a_range(self, ending: Ending) -> str:
+        """Between what the range lies, and what became of the candidates within."""
+        assert ending.lower is not None
+        assert ending.upper is not None
+        lower, *between, upper = self.chain.candidates[ending.lower : ending.upper + 1]
+        became: Counter[str] = Counter()
+        for candidate in between:
+            tried = self.tried.get(candidate)
+            if tried is None:
+                became["not tried"] += 1
+            elif tried.feasible:
+                became[_BECAME.get(overall(self._outcomes(tried)), "not decided")] += 1
+        said = ", ".join(f"{number} {what}" for what, number in became.items())
+        return f"{pins_phrase(lower)} passes and {pins_phrase(upper)} fails; of what lies between: {said or 'nothing'}"
 
     def _witnesses(self, ending: Ending | None) -> tuple[Candidate, Candidate] | None:
         """The last good and the first bad candidate of what was found."""

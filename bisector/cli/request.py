@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from bisector.cli import arguments
 from bisector.cli.options import RunOptions, key_of
+from bisector.cli.reproduction import worth_repeating
 from bisector.model import SmokeScript
 from bisector.request import (
     BuildFailureIs,
@@ -108,7 +109,7 @@ def _request(
         keep=bool(options.keep),
         workers=arguments.parse_count(options.workers or "1", "--workers", 2),
         run_directory=_path(options.run_dir, directory),
-        command_line=tuple(command_line),
+        command_line=worth_repeating(command_line),
     )
 
 

@@ -23,6 +23,8 @@ from bisector.report.wording import count, duration, percent
 
 _LONGEST = 400
 """Columns of what a script said; the log has all of it."""
+_MOST = 0.5
+"""Probability of the suspects together, below which they are not what the search suspects most."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ def event_lines(event: Event, state: RunState, *, verbose: bool) -> list[EventLi
         case ProbeCancelled(_, candidate):
             lines = [EventLine("cancelled", f"{state.label(candidate)}: its result is not needed any more")]
         case SearchMoved():
-            lines = [EventLine("search", search_phrase(event))]
-            if verbose:
+            lines = [EventLine("search", search_phrase(event, state.steps))] if is_telling(event) else []
+            if verbose and lines:
                 lines += [EventLine("", f"{percent(chance)}  {step}") for step, chance in event.suspects]
         case Note(text, warning):
             lines = [EventLine("warning", text, Tone.DOUBT) if warning else EventLine("note", text)]
@@ -87,10 +89,22 @@ def _log(log: str, wanted: bool) -> str:
     return f" (log: {log})" if log and wanted else ""
 
 
-def search_phrase(moved: SearchMoved) -> str:
+def is_telling(moved: SearchMoved) -> bool:
+    """Whether steps are what the search suspects; not where it believes that the ends do not bracket at all."""
+    if moved.suspects_left > len(moved.suspects):
+        return True
+    return sum(chance for _, chance in moved.suspects) >= _MOST
+
+
+def steps_suspected(moved: SearchMoved, steps: int) -> str:
+    """How many steps are suspected; the search also counts that none of them is to blame, which is no step."""
+    return count(min(moved.suspects_left, steps) if steps else moved.suspects_left, "step")
+
+
+def search_phrase(moved: SearchMoved, steps: int) -> str:
     """What the search believes: "4 steps suspected, likeliest a 1 -> 2 (62 %); left: about 2 builds, 40 s"."""
     likeliest = f", likeliest {moved.suspects[0][0]} ({percent(moved.suspects[0][1])})" if moved.suspects else ""
-    return f"{count(moved.suspects_left, 'step')} suspected{likeliest}; left: {left_phrase(moved)}"
+    return f"{steps_suspected(moved, steps)} suspected{likeliest}; left: {left_phrase(moved)}"
 
 
 def left_phrase(moved: SearchMoved) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bisector.progress.event_lines import left_phrase
+from bisector.progress.event_lines import is_telling, left_phrase, steps_suspected
 from bisector.progress.state import Activity, RunState
 from bisector.report.blocks import Line, Span, Tone
 from bisector.report.chain import TONES
@@ -23,7 +23,7 @@ def frame(state: RunState, now: float, columns: int, rows: int) -> list[Line]:
     """The lines of the display, none wider than `columns` and together no more than `rows` where that can be."""
     lines = [_head(state, now, columns)]
     lines += _activities(state, now, columns, max(rows - _LINES_BESIDES, 1))
-    if state.moved is not None:
+    if state.moved is not None and is_telling(state.moved):
         lines.append(_labelled("suspects", _suspects(state, columns - _LABEL - 2), columns))
         left = state.moved.seconds_left
         passed = now - state.moved_at
@@ -86,7 +86,7 @@ def _labelled(label: str, text: str, columns: int, tone: Tone = Tone.PLAIN) -> L
 def _suspects(state: RunState, columns: int) -> str:
     """How many steps are suspected, and as many of the likeliest as there is room for, one at least."""
     assert state.moved is not None
-    said = f"{count(state.moved.suspects_left, 'step')}"
+    said = steps_suspected(state.moved, state.steps)
     for place, (step, chance) in enumerate(state.moved.suspects):
         longer = f"{said}{', ' if place else ': '}{step} {percent(chance)}"
         if place and (width(longer) > columns or chance < _WORTH_NAMING):

@@ -2,7 +2,7 @@
 
 import posixpath
 
-from bisector.model import Outcome
+from bisector.model import Candidate, Outcome
 from bisector.report.advice import advice
 from bisector.report.blocks import (
     Block,
@@ -24,8 +24,10 @@ from bisector.report.evidence import culprit_probe, first_failing, is_pending, r
 from bisector.report.findings import chain_facts, move_line
 from bisector.report.labels import chain_labels, probe_label, relative_label
 from bisector.report.model import ProbeRecord, Result, Verdict
+from bisector.report.unmasked import unmasked
 from bisector.report.wording import (
     GLYPHS,
+    MEANINGS,
     certainty,
     count,
     duration,
@@ -87,15 +89,25 @@ def _lead(result: Result) -> tuple[Block, ...]:
     if sure := certainty(result):
         rows.append(("Likeliest step" if result.verdict is Verdict.UNDETERMINED else "How sure", prose(sure)))
     if result.signature:
-        rows.append(("Failure", literal(signature(result.signature), Tone.BAD)))
+        rows.append(("Failure", literal(signature(unmasked(result.signature, result.failing_output)), Tone.BAD)))
     if result.first_failing is not None:
-        earlier = literal(relative_label(result, result.first_failing), Tone.DOUBT)
-        rows.append(("Fails before it", (*earlier, Span(" (in another way)"))))
+        rows.append(_before_it(result, result.first_failing))
     sentence = verdict_sentence(result)
     told = (sentence, short_summary(result), *result.notes)
-    if result.culprit is None and result.summary and result.summary not in told:
+    known = result.culprit is not None or result.verdict is Verdict.NO_BRACKET
+    if result.summary and not known and result.summary not in told:
         rows.append(("Why", prose(result.summary)))
     return (Paragraph(prose(sentence)), Facts(tuple(rows)))
+
+
+def _before_it(result: Result, candidate: Candidate) -> tuple[str, Line]:
+    """The first candidate that fails before the first bad one, and how."""
+    earlier = literal(relative_label(result, candidate), Tone.DOUBT)
+    probe = next((probe for probe in result.probes if probe.candidate == candidate), None)
+    if probe is not None and probe.outcome is Outcome.UNBUILDABLE:
+        return "Before it", (*earlier, Span(f" {MEANINGS[probe.outcome]}"))
+    how = run_tally(probe) if probe is not None and probe.outcome in (Outcome.PASS, Outcome.FAIL) else ""
+    return "Fails before it", (*earlier, Span(f" ({how or 'in another way'})"))
 
 
 def _failing_output(result: Result) -> Section:

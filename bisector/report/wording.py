@@ -26,9 +26,10 @@ MEANINGS = {
     Outcome.FAIL: "failed in the way sought",
     Outcome.OTHER: "failed in another way",
     Outcome.UNBUILDABLE: "could not be built",
-    Outcome.SKIP: "skipped by the script",
-    Outcome.INFRA: "our side failed",
+    Outcome.SKIP: "was skipped by the script",
+    Outcome.INFRA: "could not be tried, since our side failed",
 }
+"""What became of a candidate, as the rest of a sentence that begins with it."""
 
 _CAME_TO_BE = {"git": "committed", "image": "created", "package": "uploaded", "float": "uploaded"}
 
@@ -134,9 +135,9 @@ def short_summary(result: Result) -> str:
     if result.culprit is not None:
         if result.confidence is not None:
             said.append(f"Probability {certainty(result)}.")
-    elif result.summary:
+    elif result.summary and result.verdict is not Verdict.NO_BRACKET:  # there the sentence is it
         said.append(f"{result.summary.rstrip('.')}.")
-    else:
+    elif result.verdict is not Verdict.NO_BRACKET:
         said.append(_known(result))
     return " ".join(part for part in said if part)
 
@@ -149,7 +150,8 @@ def verdict_sentence(result: Result) -> str:
         case Verdict.RANGE:
             return f"The first bad step is among {_range_phrase(result)}, which could not be told apart."
         case Verdict.NO_BRACKET:
-            return f"There is nothing to search between the ends: {_ends(result)}."
+            why = result.summary.rstrip(".")
+            return f"{why[0].upper()}{why[1:]}." if why else f"There is nothing to search: {_ends(result)}."
         case Verdict.UNDETERMINED:
             return "No step reached the asked-for confidence."
         case Verdict.ENVIRONMENT:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -217,7 +218,7 @@ def test_a_script_that_cannot_be_started_is_a_usage_error(
 
 @pytest.mark.parametrize(
     ("body", "said"),
-    [("exit 1", "the good end failed"), ("exit 0", "the bad end passed")],
+    [("exit 1", "The good end fails: widget=0"), ("exit 0", "The bad end passes: widget=8")],
     ids=["the good end fails", "the bad end passes"],
 )
 def test_ends_that_do_not_bracket_end_with_4(
@@ -392,3 +393,49 @@ def test_a_probe_offers_no_options_of_a_search(bisector: Command) -> None:
     shown = bisector("probe", "--help-all").stdout
     assert "--pin NAME==VERSION" in shown
     assert not [name for name in ("--budget", "--workers", "--repeat", "--confidence") if name in shown]
+
+
+def test_a_range_is_told_in_versions_and_a_failure_in_its_own_words(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    body = """
+case "$PIN_WIDGET" in 4|5) exit 125 ;; [0-3]) exit 0 ;; esac
+echo "ValueError: broken in line 17 of 3.4.5" >&2
+exit 1"""
+    ran = bisector("run", *run_options(widget), "--smoke", smoke(tmp_path, body))
+    assert ran.returncode == 3, ran.stderr
+    shown = " ".join(ran.stdout.split())
+    assert "widget 3 passes and widget 6 fails; of what lies between: 2 skipped by the script" in shown
+    assert "candidate 3" not in ran.stdout + ran.stderr
+    assert "Failure: ValueError: broken in line 17 of 3.4.5 (exit 1)" in shown
+    assert json.loads(bisector("report", "--format", "json").stdout)["signature"]["message"].endswith("<version>")
+
+
+def test_what_was_not_built_before_the_culprit_did_not_fail(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    options = [*run_options(widget)[:-3], 'test "$PIN_WIDGET" != 4', "--index-url", widget.url]
+    ran = bisector("run", *options, "--smoke", smoke(tmp_path))
+    assert "widget 4 could not be built" in ran.stdout, ran.stderr
+    assert "in another way" not in ran.stdout
+
+
+def test_ends_that_do_not_bracket_are_told_once(bisector: Command, widget: LocalIndex, tmp_path: Path) -> None:
+    ran = bisector("run", *run_options(widget), "--smoke", smoke(tmp_path, "exit 0"))
+    assert ran.returncode == 4
+    assert ran.stdout.lower().count("the bad end passes") == 1
+    assert "under 0.1 %" not in ran.stderr
+    ran = bisector("run", *run_options(widget), "--smoke", smoke(tmp_path, "exit 125"))
+    assert ran.returncode == 4
+    assert "end skipped" not in ran.stdout
+
+
+def test_the_line_to_reproduce_says_nothing_of_this_one_call(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    options = ["--run-dir", "run", "--format=json", "--output", "x.json", "-q", "--no-color"]
+    bisector("run", *run_options(widget), *options, "--smoke", smoke(tmp_path), "--", "-q")
+    reproduce = json.loads((tmp_path / "x.json").read_text())["reproduce"]
+    left = f"bisector run {shlex.join(run_options(widget))} --smoke smoke.sh --exclude-newer "
+    assert reproduce.startswith(left)
+    assert reproduce.endswith("Z -- -q")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bisector.cli.options import RunOptions, key_of, kind_of
+from bisector.cli.reproduction import worth_repeating
 from bisector.cli.request import ONLY_FOR, request_for_one, request_from
 from bisector.model import SmokeScript
 from bisector.request import BuildFailureIs, DockerRequest, IndexRequest, PinRange, RequirementsRequest, TimeoutIs
@@ -173,3 +174,8 @@ def test_a_single_probe_has_one_value_for_each_pin() -> None:
         request_for_one(LEAST, HERE)
     with pytest.raises(UsageError, match="nothing to build"):
         request_for_one(replace(LEAST, pin=()), HERE)
+
+
+def test_what_follows_an_option_with_a_value_is_its_value() -> None:
+    words = ["bisector", "run", "--docker-arg", "-v", "--docker-arg", "/a:/b", "--keep", "-v", "--expect", "--output"]
+    assert worth_repeating(words) == (*words[:7], "--expect", "--output")

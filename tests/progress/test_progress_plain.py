@@ -192,3 +192,10 @@ def test_a_fault_in_the_display_never_reaches_the_run() -> None:
     with reporter_for(io.StringIO(), color=False) as reporter:
         reporter(SmokeEnded("p1", at("3.0.0"), "not an outcome", 1.0))  # type: ignore[arg-type]
         reporter(EVENTS[0])
+
+
+def test_no_more_steps_are_suspected_than_there_are_and_none_where_the_ends_do_not_bracket() -> None:
+    moved = SearchMoved((("pybind11 3.0.4 -> 3.1.0", 0.62),), 6, 1.4, None)
+    assert "2 steps suspected, likeliest" in told(EVENTS[0], moved)[-1]
+    nothing = SearchMoved((("pybind11 3.0.4 -> 3.1.0", 0.0002),), 1, 0.0, None)
+    assert told(EVENTS[0], nothing) == told(EVENTS[0])
