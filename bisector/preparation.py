@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bisector.environments.base import Environment
+from bisector.environments.fixed_pins import FixedPins
 from bisector.model import Axis, AxisValue, Candidate
 from bisector.request import IndexRequest, RunRequest
 from pins.errors import UsageError
@@ -31,11 +32,18 @@ def read_index(request: IndexRequest, variables: Mapping[str, str], directory: P
 def make_environment(
     request: RunRequest, pins: tuple[str, ...], index: "IndexConfiguration", exclude_newer: datetime, run_id: str
 ) -> Environment:
-    """The environment that was asked for, for candidates with these pins.
+    """The environment that was asked for, for candidates with these pins; `request.fixed` is added to each of them.
 
     Raises:
         UsageError: there is none of that name, or it lacks an option.
     """
+    environment = _make(request, pins, index, exclude_newer, run_id)
+    return FixedPins(environment, request.fixed) if request.fixed else environment
+
+
+def _make(
+    request: RunRequest, pins: tuple[str, ...], index: "IndexConfiguration", exclude_newer: datetime, run_id: str
+) -> Environment:
     match request.environment:
         case "venv":
             from bisector.environments.venv.environment import VenvEnvironment
@@ -47,6 +55,8 @@ def make_environment(
                 exclude_newer,
                 cache_directory=cache_directory(os.environ),
                 build_timeout=request.build_timeout,
+                pins=pins,
+                held=dict(request.fixed),
             )
         case "command":
             from bisector.environments.command import CommandEnvironment
@@ -61,7 +71,7 @@ def make_environment(
 
             return DockerEnvironment(
                 request.docker,
-                pins,
+                (*pins, *dict(request.fixed)),
                 exclude_newer,
                 run_id=run_id,
                 build_timeout=request.build_timeout,

@@ -81,6 +81,11 @@ class CommandEnvironment:
         return f"command: {redact(shlex.join(self._words) if len(self._words) > 1 else self._words[0], ())}"
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know before anything is built: nothing."""
+        return ()
+
+    @property
     def interpreter(self) -> Path | None:
         """The Python that the user named; None where the build alone knows."""
         return self.python.path if self._python else None

@@ -140,7 +140,7 @@ def _inspect(path: str, changed: int, inode: int) -> Interpreter:  # noqa: ARG00
 
 def _complaint(error: subprocess.CalledProcessError) -> str:
     """What a program said that failed; a program that is no Python may give back all that it was asked."""
-    said = error.stderr.decode(errors="replace").strip().splitlines()
+    said: list[str] = error.stderr.decode(errors="replace").strip().splitlines()
     how = f"exit status {error.returncode}" if error.returncode >= 0 else f"signal {-error.returncode}"
     if not said or any("sysconfig" in line for line in said) or len(said[-1]) > LONGEST_COMPLAINT:
         return f"asked for its version, it fails ({how})"

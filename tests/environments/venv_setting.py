@@ -1,11 +1,12 @@
 """What the tests of virtual environments share: an environment against a local index, and one probe of it."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
+from types import MappingProxyType
 from typing import Any
 
 from bisector.environments.venv.environment import VenvEnvironment
@@ -70,6 +71,8 @@ def setting(
     cache: Path | None = None,
     build_timeout: float | None = None,
     variables: Mapping[str, str] | None = None,
+    pins: Collection[str] = (),
+    held: Mapping[str, str] = MappingProxyType({}),
     **request: Any,
 ) -> Setting:
     """A setting in `directory`, against the index at `index_url` (as configured where it is empty)."""
@@ -82,5 +85,7 @@ def setting(
         cache_directory=cache or directory / "cache",
         build_timeout=build_timeout,
         variables=environment,
+        pins=pins,
+        held=held,
     )
     return Setting(directory, made)

@@ -20,12 +20,14 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock
+from types import MappingProxyType
 
 from bisector.environments.base import BuildFailedError, InfeasibleError
 from bisector.environments.build_directory import build_marker, read_stamp, remove_tree, write_stamp
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
 from bisector.environments.venv.cache import discard
 from bisector.environments.venv.content import changed_links, content_identity, installed_distributions, owners_of
+from bisector.environments.venv.contradictions import beside_pins, require_existing
 from bisector.environments.venv.index import knowing_upload_times, with_file_locations
 from bisector.environments.venv.installation import VENV, Instructions, install
 from bisector.environments.venv.recipe import Circumstances, private_lines, resolve_candidate
@@ -40,6 +42,8 @@ from bisector.request import RequirementsRequest
 from bisector.smoke import WORK, smoke_command, smoke_environment
 from pins.errors import EnvironmentFailureError
 from pins.sources.index_configuration import IndexConfiguration
+from pins.sources.package_index import PackageIndex
+from pins.sources.page_cache import PageCache
 
 LEAST_SPACE = 16 * 1024 * 1024
 """Bytes that must be free for anything to be tried at all."""
@@ -57,6 +61,8 @@ class VenvEnvironment:
         cache_directory: what is kept between runs; uv's cache lies in it.
         build_timeout: seconds that one build may take.
         variables: the caller's environment; by default, that of this process.
+        pins: names of the pins that move.
+        held: those that are held still, with their versions; candidates hold them, too.
     """
 
     def __init__(
@@ -68,7 +74,11 @@ class VenvEnvironment:
         cache_directory: Path,
         build_timeout: float | None = None,
         variables: Mapping[str, str] | None = None,
+        pins: Collection[str] = (),
+        held: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        self._pins = tuple(pins)
+        self._held = dict(held)
         self._request = requirements
         self._given_index = index
         self._exclude_newer = exclude_newer
@@ -103,6 +113,11 @@ class VenvEnvironment:
         return f"venv, Python {self.python.version} ({self.python.path})"
 
     @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the requirements before anything is built, in sentences."""
+        return beside_pins(self._base, self._pins, self._held)
+
+    @cached_property
     def python(self) -> Interpreter:
         """The same, with its version and platform."""
         return find_interpreter(self._request.python, environment=self._variables, uv=find_uv(self._variables))
@@ -132,9 +147,10 @@ class VenvEnvironment:
             return self._judged or self._uv.index
 
     def check(self) -> None:
-        """See `Environment.check`: the interpreter, the requirement files, uv, and room on the disk."""
+        """See `Environment.check`: the interpreter, the requirements, uv, and room on the disk."""
         check_uv(self._uv)
         assert self.python
+        assert self.notes is not None
         try:
             self._cache.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -146,6 +162,8 @@ class VenvEnvironment:
                 " XDG_CACHE_HOME to a directory on another disk"
             )
         remove_abandoned(self._cache)
+        with PackageIndex(self.index, cache=PageCache(self._cache)) as source:
+            require_existing(self._base, self._pins, self._held, source, self._exclude_newer)
 
     def fingerprint(self) -> dict[str, str]:
         """See `Environment.fingerprint`: requirement and constraint files, nested ones too, and local projects."""

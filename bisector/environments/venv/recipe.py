@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 
+from bisector.environments.base import InfeasibleError
 from bisector.environments.python_interpreters import Interpreter
+from bisector.environments.venv.demanded_hashes import with_demanded_hashes
 from bisector.environments.venv.failures import Cause, left_out
 from bisector.environments.venv.installation import Instructions
 from bisector.environments.venv.lock import LockedPackage, installation_order
@@ -25,7 +27,7 @@ from bisector.environments.venv.trees import copied, tree_state
 from bisector.environments.venv.uv import Uv, UvError
 from bisector.environments.venv.workplace import workplace
 from bisector.model import Candidate, Recipe
-from pins.errors import UsageError
+from pins.errors import EnvironmentFailureError, SourceError, UsageError
 from pins.sources.index_configuration import IndexConfiguration
 from pins.sources.redaction import redact
 
@@ -103,10 +105,37 @@ def resolve_candidate(candidate: Candidate, circumstances: Circumstances, judge:
         base.options,
     )
     with workplace(circumstances.cache) as place:
-        circumstances, packages = _resolved(circumstances, question, judge, place, str(candidate))
+        try:
+            circumstances, packages = _resolved(circumstances, question, judge, place, str(candidate))
+        except InfeasibleError as error:
+            if isinstance(error.__cause__, UvError) and error.__cause__.failure.missing:
+                _require_pages(circumstances.uv.index, pinned, f"resolving {candidate}")
+            raise
+    kept = (*giving_way(base.requirements, pinned), *giving_way(base.constraints, pinned))
+    packages = with_demanded_hashes(packages, kept)
     named = [*(line.name for line in requirements[len(pins) :] if line.name), *(pin.name for pin in pins)]
     packages = tuple(_from_original(package, copies, trees) for package in packages)
     return _recipe(candidate, circumstances, packages, named, trees)
+
+
+def _require_pages(index: IndexConfiguration, names: Collection[str], doing: str) -> None:
+    """Make sure that an index that does not find some package still finds those that were searched.
+
+    One that answers "not found" to everything, since it was moved or its proxy fails, says nothing of a candidate.
+
+    Raises:
+        EnvironmentFailureError: it does not.
+    """
+    from pins.sources.package_index import PackageIndex
+
+    with PackageIndex(index) as source:
+        for name in sorted(names):
+            try:
+                source.files(name)
+            except (UsageError, SourceError) as error:
+                raise EnvironmentFailureError(
+                    f"{doing}: the index does not answer as it should: {error}. Nothing is concluded from this"
+                ) from error
 
 
 def _from_copy(line: RequirementLine, copies: Mapping[Path, Path]) -> str:

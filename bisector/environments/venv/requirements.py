@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -21,10 +21,12 @@ from pins.errors import UsageError
 from pins.sources.redaction import redact
 
 _COMMENT = re.compile(r"(^|\s+)#.*$")
+_OPTION = re.compile(r"\s+--?[a-z]")
+_HASH = re.compile(r"\s--hash(?:=|\s+)\s*['\"]?([a-z0-9]+:[0-9a-fA-F]+)")
 _VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)\}")
 _ARCHIVES = (".whl", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".zip")
 _PACKAGE_OPTIONS = ("--no-binary", "--only-binary")
-_WITHOUT_EFFECT = ("--prefer-binary", "--require-hashes", "--use-feature", "--use-pep517", "--no-use-pep517")
+_WITHOUT_EFFECT = ("--prefer-binary", "--use-feature", "--use-pep517", "--no-use-pep517")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class RequirementLine:
         name: the canonical name of the package, "" for a path or URL without one.
         exact: it allows a single version.
         directory: the local project that it names, None where it names none.
+        hashes: "sha256:...", one of which the file that is installed must have; empty for any.
+        direct: it was named on the command line, by `--with` or in a file of `--constraint`.
     """
 
     text: str
@@ -44,6 +48,8 @@ class RequirementLine:
     name: str = ""
     exact: bool = False
     directory: Path | None = None
+    hashes: tuple[str, ...] = ()
+    direct: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,7 @@ class BaseRequirements:
         locations: indexes that the files name.
         no_index: a file says `--no-index`.
         options: options of uv that files ask for, such as `--no-binary=spam`.
+        requires_hashes: a file says `--require-hashes`.
         digests: every file that was read, by the name that the user knows it by -> SHA-256 of its content.
     """
 
@@ -74,6 +81,7 @@ class BaseRequirements:
     locations: tuple[FileLocation, ...] = ()
     no_index: bool = False
     options: tuple[str, ...] = ()
+    requires_hashes: bool = False
     digests: dict[str, str] = field(default_factory=dict)
 
 
@@ -88,9 +96,10 @@ def read_requirements(request: RequirementsRequest, environment: Mapping[str, st
         UsageError: a file that cannot be read, or a line that cannot be understood, with its number.
     """
     reader = _Reader(environment)
-    requirements = [_parse(text, "--with", Path.cwd()) for text in request.requirements]
+    requirements = [replace(_parse(text, "--with", Path.cwd()), direct=True) for text in request.requirements]
     for path in request.requirement_files:
         reader.read(path, constraints=False)
+    reader.direct = True
     for path in request.constraint_files:
         reader.read(path, constraints=True)
     return BaseRequirements(
@@ -100,6 +109,7 @@ def read_requirements(request: RequirementsRequest, environment: Mapping[str, st
         locations=tuple(reader.locations),
         no_index=reader.no_index,
         options=tuple(dict.fromkeys(reader.options)),
+        requires_hashes=reader.requires_hashes,
         digests=reader.digests,
     )
 
@@ -119,6 +129,8 @@ class _Reader:
         self.constraints: list[RequirementLine] = []
         self.locations: list[FileLocation] = []
         self.no_index = False
+        self.requires_hashes = False
+        self.direct = False
         self.options: list[str] = []
         self.digests: dict[str, str] = {}
 
@@ -145,8 +157,9 @@ class _Reader:
 
     def _take(self, line: str, path: Path, origin: str, constraints: bool) -> None:
         if not line.startswith("-"):
-            parsed = _parse(re.split(r"\s+--?[a-z]", line, maxsplit=1)[0], origin, path.parent)
-            (self.constraints if constraints else self.requirements).append(parsed)
+            text = _OPTION.split(line, maxsplit=1)[0]
+            parsed = _with_hashes(_parse(text, origin, path.parent), tuple(_HASH.findall(line[len(text) :])))
+            (self.constraints if constraints else self.requirements).append(replace(parsed, direct=self.direct))
             return
         option, value = _option(line)
         match option:
@@ -166,6 +179,8 @@ class _Reader:
                 self.locations.append(FileLocation("flat", value, path.parent, origin))
             case "--no-index":
                 self.no_index = True
+            case "--require-hashes":
+                self.requires_hashes = True
             case "--pre":
                 self.options.append("--prerelease=allow")
             case "--trusted-host":
@@ -211,14 +226,29 @@ def _parse(text: str, origin: str, directory: Path) -> RequirementLine:
         if text.startswith("-") or not _is_place(text, directory):
             reason = str(error).splitlines()[0]
             raise UsageError(f"{origin}: {shown!r} is not a requirement such as 'spam>=1,<2': {reason}") from error
-        place = _absolute(text, directory)
+        place = _absolute(text, directory, origin)
         return RequirementLine(place, origin, directory=_local_project(place.partition("[")[0]))
     if requirement.url and not urlsplit(requirement.url).scheme:
         requirement.url = (directory / requirement.url).resolve().as_uri()
+    _require_there(requirement.url or "", origin)
     pins = [part for part in requirement.specifier if part.operator in ("==", "===") and "*" not in part.version]
     exact = bool(pins or requirement.url) and requirement.marker is None
     project = _local_project(requirement.url or "")
     return RequirementLine(str(requirement), origin, canonicalize_name(requirement.name), exact, project)
+
+
+def _with_hashes(line: RequirementLine, hashes: tuple[str, ...]) -> RequirementLine:
+    if not hashes:
+        return line
+    if not line.name or line.directory is not None or "+" in urlsplit(Requirement(line.text).url or "").scheme:
+        raise UsageError(
+            f"{line.origin}: hashes can be given for a version of a package, or for an archive that has a name"
+            " (`spam @ file:///...`); give that, or take the hashes out"
+        )
+    requirement = Requirement(line.text)
+    if not requirement.url and not any(part.operator in ("==", "===") for part in requirement.specifier):
+        raise UsageError(f"{line.origin}: hashes go with one version; write {line.name}==VERSION, or take them out")
+    return replace(line, hashes=tuple(value.lower() for value in hashes))
 
 
 def _local_project(place: str) -> Path | None:
@@ -240,13 +270,26 @@ def _is_place(text: str, directory: Path) -> bool:
     )
 
 
-def _absolute(text: str, directory: Path) -> str:
+def _absolute(text: str, directory: Path, origin: str) -> str:
     if text.startswith("file:") and not text.startswith("file://"):
-        return (directory / unquote(text[len("file:") :])).resolve().as_uri()
+        text = (directory / unquote(text[len("file:") :])).resolve().as_uri()
     if "://" in text:
+        _require_there(text, origin)
         return text
     bare, bracket, extras = text.partition("[")
     path = Path(os.path.normpath(directory / Path(bare).expanduser()))
     if not path.exists():
-        raise UsageError(f"there is no {path}, which is to be installed with every candidate")
+        raise _not_there(path, origin)
     return f"{path}{bracket}{extras}"
+
+
+def _require_there(url: str, origin: str) -> None:
+    """Refuse a `file:` URL of what does not exist."""
+    if url.startswith("file:"):
+        path = Path(unquote(urlsplit(url).path))
+        if not path.exists():
+            raise _not_there(path, origin)
+
+
+def _not_there(path: Path, origin: str) -> UsageError:
+    return UsageError(f"{origin}: there is no {path}, which is to be installed with every candidate")
