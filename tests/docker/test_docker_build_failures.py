@@ -49,6 +49,18 @@ def test_failures_of_engine_disk_network_and_memory_are_ours(name: str) -> None:
     assert failure_of_ours(ended(OURS[name]), kernel_killed=False)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "could not parse secrets: [id=a,src=/nope]: failed to stat /nope: stat /nope: no such file or directory\n",
+        "could not parse ssh: [default]: invalid empty ssh agent socket, make sure SSH_AUTH_SOCK is set\n",
+        'ERROR: unable to prepare context: path "x" not found\n',
+    ],
+)
+def test_what_the_docker_command_cannot_do_before_a_step_is_ours(text: str) -> None:
+    assert text.strip() in failure_of_ours(Ended(1, errors=text), kernel_killed=False)
+
+
 CANDIDATES = {
     "a RUN that fails": "#5 0.1 error: cannot connect to the docker daemon of my tests\n"
     "#5 ERROR: executor failed running [/bin/sh -c x]: exit code: 3\n"

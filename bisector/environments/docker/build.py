@@ -105,6 +105,15 @@ _INDEX_TIME = re.compile(
     r"does not provide upload-time|missing an upload date|uploaded-prior-to|exclude[-_]newer", re.IGNORECASE
 )
 
+_STEP = re.compile(r"^#\d+ ", re.MULTILINE)
+_CLIENT = re.compile(
+    r"could not parse (?:secrets|ssh)|unable to prepare context|error (?:checking|reading) context"
+    r"|failed to read dockerfile|failed to load (?:build definition|dockerfile)|can't stat"
+    r"|failed to solve with frontend (?!dockerfile)|failed to load frontend|frontend grpc server closed",
+    re.IGNORECASE,
+)
+"""What fails before a step of the Dockerfile runs, whatever the candidate."""
+
 _GIVEN_UP = re.compile(r"context cancell?ed|code = Canceled", re.IGNORECASE)
 
 _LOOKED_AT = 60
@@ -133,6 +142,8 @@ def failure_of_ours(ended: Ended, kernel_killed: bool) -> str:
         return "memory ran out while building, says the engine"
     if kernel_killed and (_KILLED.search(own_words) or _KILLED.search(printed)):
         return "memory ran out while building: the kernel killed a process of the build"
+    if not _STEP.search(ended.output + "\n" + ended.errors) or _CLIENT.search(own_words):
+        return f"the docker command failed before the build began: {last_words(ended)}"
     if found := _REGISTRY.search(own_words):
         line = next((line for line in own_words.splitlines() if found[0] in line), found[0])
         return f"an image that the build starts from cannot be fetched: {line.strip()}"

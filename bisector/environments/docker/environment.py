@@ -5,7 +5,7 @@ import re
 import tarfile
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -21,11 +21,13 @@ from bisector.environments.docker.build import (
 )
 from bisector.environments.docker.cli import Builder, cli_environment, trial
 from bisector.environments.docker.container import create, remove, run_container
+from bisector.environments.docker.credentials import read_credentials, with_resolved
 from bisector.environments.docker.engine import engine, memory_kills_here, on_this_machine
 from bisector.environments.docker.files import keep_output, room_archive
 from bisector.environments.docker.inputs import BuildInputs
 from bisector.environments.docker.installed import PYTHONS, content_identity, installed
 from bisector.environments.docker.run import (
+    MODELS,
     OUTPUT_ROOM,
     ROOM,
     SCRIPT_ROOM,
@@ -46,9 +48,15 @@ START_TIMEOUT = 60.0
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 
 
-def _redact(text: str) -> str:
-    """A build may print the addresses that it was given."""
-    return _CREDENTIALS.sub("***@", text)
+def _masking(values: Sequence[str]) -> Callable[[str], str]:
+    """What masks the secrets of a build, and credentials in addresses, in what it prints."""
+    secrets = re.compile("|".join(map(re.escape, values))) if values else None
+
+    def redact(text: str) -> str:
+        masked = _CREDENTIALS.sub("***@", text)
+        return secrets.sub("***", masked) if secrets else masked
+
+    return redact
 
 
 class DockerEnvironment:
@@ -62,7 +70,7 @@ class DockerEnvironment:
         build_timeout: seconds that one build may take, None for no limit.
 
     Raises:
-        UsageError: there is no Dockerfile.
+        UsageError: there is no Dockerfile, or `--secret` or `--ssh` is not of its form.
     """
 
     name = "docker"
@@ -78,8 +86,9 @@ class DockerEnvironment:
     ) -> None:
         if request.dockerfile is None:
             raise UsageError("the docker environment needs a Dockerfile: --dockerfile FILE")
-        self._request = request
-        self._inputs = BuildInputs(request, request.dockerfile, pins, exclude_newer if request.index_time else None)
+        self._credentials = read_credentials(request.secrets, request.ssh, Path.cwd())
+        self._request = resolved = with_resolved(request, self._credentials)
+        self._inputs = BuildInputs(resolved, request.dockerfile, pins, exclude_newer if request.index_time else None)
         self._run_id = run_id
         self._forgotten: set[str] = set()
         self._build_timeout = build_timeout
@@ -99,11 +108,14 @@ class DockerEnvironment:
         self._inputs.check()
         check_build_options(self._request.build_options)
         check_run_arguments(self._request.docker_args)
+        if lacking := self._credentials.lacking():
+            raise UsageError(lacking)
         with engine() as client:
             self._here = on_this_machine(client)
         for mount in mounts(self._request) if self._here else ():
             if not Path(mount.source).exists():
-                raise UsageError(f"--mount {mount.source}: there is no such file or directory")
+                option = "--models" if mount.target == str(MODELS) else "--mount"
+                raise UsageError(f"{option} {mount.source}: there is no such file or directory")
         with trial(
             self._run_id,
             syntax=self._inputs.syntax,
@@ -140,7 +152,7 @@ class DockerEnvironment:
             marker=probe,
             timeout=self._build_timeout,
             cancel=cancel,
-            redact=_redact,
+            redact=_masking(self._credentials.values()),
         )
         if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
             self._build_failed(ended, kernel_killed=self._here and memory_kills_here() > kills)
@@ -240,6 +252,10 @@ class DockerEnvironment:
             raise BuildFailedError("the build was cancelled", ended)
         if ended.timed_out:
             raise BuildFailedError(f"the build did not end within {ended.seconds:.0f} s", ended)
+        if lacking := self._credentials.lacking():
+            raise EnvironmentFailureError(
+                f"what builds are handed went away: {lacking}; nothing is concluded from this build"
+            )
         if reason := failure_of_ours(ended, kernel_killed):
             raise EnvironmentFailureError(f"{reason}; nothing is concluded from this build")
         with engine():  # one that went away between two words is no evidence either
