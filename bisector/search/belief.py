@@ -31,6 +31,7 @@ class Prior:
                 share = settings.informed_share
                 weights = array("d", (within * (share * weight / total + (1.0 - share) / steps) for weight in given))
         self.steps = steps
+        self._within = within
         self._given = array("d", [settings.prior_all_bad]) + weights + array("d", [settings.prior_none])
         self._identical: list[tuple[int, int]] = []
         self._below: array[float] | None = None
@@ -42,7 +43,7 @@ class Prior:
 
     @property
     def below(self) -> "array[float]":
-        """`below[c]` is the probability of all hypotheses before c; not normalised where steps are excluded."""
+        """`below[c]` is the probability of all hypotheses before c; what excluded steps held goes to the others."""
         if self._below is None:
             weights = self._given
             if self._identical:
@@ -52,6 +53,10 @@ class Prior:
                     for step in range(max(first, reached) + 1, last + 1):
                         weights[step] = 0.0
                     reached = max(reached, last)
+                left = math.fsum(weights[1:-1])
+                if left > 0.0:
+                    scale = self._within / left
+                    weights[1:-1] = array("d", (weight * scale for weight in weights[1:-1]))
             self._below = array("d", accumulate(weights, initial=0.0))
         return self._below
 

@@ -8,10 +8,9 @@ from bisector.search.belief import Belief, Prior
 from bisector.search.decisions import Decision
 from bisector.search.evidence import Evidence
 from bisector.search.knowledge import Knowledge
-from bisector.search.outlook import Outlook
 from bisector.search.planning import plan
 from bisector.search.settings import Costs, Observation, SearchSettings
-from bisector.search.verdicts import confirm, give_up, verify_ends
+from bisector.search.verdicts import confirm, verify_ends
 
 DEFAULT_SETTINGS = SearchSettings()
 EQUAL_COSTS = Costs()
@@ -82,25 +81,25 @@ class ChainSearch:
         ends = verify_ends(known, running)
         if ends is not None:
             return ends
-        lower, upper = known.answer()
-        if known.belief.mass(lower, upper) >= self.settings.threshold:
-            return confirm(known, lower, upper, running)
-        if self.evidence.runs >= self.settings.run_limit(self.steps):
-            return give_up(known, f"{self.evidence.runs} runs did not settle it")
-        return plan(known, running, in_flight, costs)
+        return confirm(known, running) or plan(known, running, in_flight, costs)
 
     def useless(self, in_flight: Sequence[int]) -> list[int]:
-        """Those of the candidates in flight whose outcome no longer matters: end them."""
+        """Those of the candidates in flight whose outcome no longer matters: end them.
+
+        Such as tell hardly anything, and builds outside the steps that a script which never errs leaves.
+        """
         known = self.known
         if not all(self.evidence.tested(end) for end in (0, self.steps)):
             return []
-        lower, upper = known.answer()
-        sure = known.belief.mass(lower, upper) >= self.settings.threshold
-        outlook = Outlook(known.doubt)
+        witnesses = known.answer if known.settled else ()
         return [
             candidate
             for candidate in in_flight
-            if not (sure and candidate in (lower, upper)) and outlook.information(candidate) < self.settings.least_gain
+            if candidate not in witnesses
+            and (
+                known.outlook.information(candidate) < self.settings.least_gain
+                or not (self.evidence.built(candidate) or known.within_reach(candidate))
+            )
         ]
 
     def rates(self) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from bisector.search.evidence import Evidence
 from bisector.search.outlook import Outlook
 from bisector.search.rates import RateModel, rate_model
 from bisector.search.settings import SearchSettings
-from bisector.search.testability import Testability
+from bisector.search.testability import Prospects
 
 ALL_OF = 32
 """Between two known candidates, no more untried ones than this are looked at one by one."""
@@ -63,11 +63,11 @@ class Knowledge:
         return self.evidence.positions_untestable()
 
     @cached_property
-    def _testabilities(self) -> tuple[Testability, Testability]:
+    def _testabilities(self) -> tuple[Prospects, Prospects]:
         evidence = self.evidence
         return (
-            Testability(self.steps, evidence.build_statuses()),
-            Testability(self.steps, evidence.judgement_statuses()),
+            Prospects(self.steps, evidence.build_statuses()),
+            Prospects(self.steps, evidence.judgement_statuses()),
         )
 
     def chance(self, candidate: int) -> float:
@@ -122,6 +122,32 @@ class Knowledge:
             distance *= 2
         return sorted(found)
 
+    @cached_property
+    def open_group(self) -> int | None:
+        """The group in which a script that never errs has its culprit; None once runs have contradicted each other."""
+        belief = self.belief
+        consistent = [group for group, fits in enumerate(belief.consistent) if fits]
+        return max(consistent, key=lambda group: belief.weights[group], default=None)
+
+    def within_reach(self, candidate: int) -> bool:
+        """Whether a script that never errs would tell anything new there; true once runs contradicted each other."""
+        marks, group = self.belief.marks, self.open_group
+        return group is None or marks[group] < candidate < marks[group + 1]
+
+    @cached_property
+    def sure(self) -> bool:
+        """Whether the answer is likely enough to be taken for the truth, once its witnesses confirm it."""
+        return self.belief.mass(*self.answer) >= self.settings.threshold
+
+    @cached_property
+    def settled(self) -> bool:
+        """Whether the answer's witnesses are next: it is sure, or it is all that a sound script leaves."""
+        belief = self.belief
+        group = belief.group_of(self.answer[1])
+        whole = belief.consistent[group] and belief.mass(*self.answer) >= belief.weights[group] * (1.0 - 1e-9)
+        return self.sure or whole
+
+    @cached_property
     def answer(self) -> tuple[int, int]:
         """The hypotheses around the median that nothing worth trying can tell apart: lower < c <= upper.
 

@@ -23,10 +23,13 @@ def plan(known: Knowledge, running: Counter[int], in_flight: Sequence[int], cost
     """Choose among all candidates by expected information for expected cost, given what is in flight."""
     belief, evidence = known.belief, known.evidence
     outlook = Outlook(known.doubt, [evidence.build_of(candidate) for candidate in in_flight])
-    heavy = max(range(len(belief.weights)), key=lambda group: (belief.consistent[group], belief.weights[group]))
-    # Where a sound script must have its culprit, or where it is beyond reasonable doubt, nothing outside is built.
-    within = belief.consistent[heavy] or belief.weights[heavy] >= known.settings.threshold
-    limits = (belief.marks[heavy], belief.marks[heavy + 1]) if within else (-1, known.steps + 1)
+    limits = (-1, known.steps + 1)
+    heavy = known.open_group
+    if heavy is None and max(belief.weights) >= known.settings.threshold:
+        heavy = belief.weights.index(max(belief.weights))
+    if heavy is not None:
+        # The culprit of a sound script, or one beyond reasonable doubt, is in there: nothing outside is built.
+        limits = (belief.marks[heavy], belief.marks[heavy + 1])
     trials = [candidate for candidate in _untried(known, outlook, limits) if not running[evidence.build_of(candidate)]]
     if not trials or _may_repeat(known, costs):
         trials += [mark for mark in belief.marks[1:-1] if not evidence.untestable(mark)]
@@ -47,7 +50,7 @@ def _may_repeat(known: Knowledge, costs: Costs) -> bool:
     share of what all builds will cost.
     """
     belief = known.belief
-    if not any(belief.consistent):
+    if known.open_group is None:
         return max(belief.weights) < known.settings.threshold
     spent = known.evidence.runs - (len(belief.marks) - 2)
     share = REPEAT_SHARE * math.log2(known.steps + 1) * costs.build / max(costs.run, NEGLIGIBLE)

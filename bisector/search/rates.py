@@ -25,7 +25,6 @@ CELLS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.16, 0.24, 0.32, 0.42, 0.52, 0.64, 0.76)
 SHAPE = 0.3
 """Each rate of a flaky script has the prior Beta(SHAPE, 3): often next to nothing, since most flaky scripts err on one
 side only, and yet any rate is possible."""
-LEAST_GAP = 0.24
 TRUSTED_PRIOR = 1.0 - 1e-6
 DOUBT = 0.5
 LEAST_KNOWN_RATE = 1e-4
@@ -194,19 +193,19 @@ def _integral(rate: float, shape: float) -> float:
     )
 
 
-def _flaky_grid() -> tuple[tuple[float, ...], tuple[float, ...], tuple[tuple[float, ...], ...]]:
+def _flaky_grid(least_gap: float) -> tuple[tuple[float, ...], tuple[float, ...], tuple[tuple[float, ...], ...]]:
     cells = list(pairwise(CELLS))
     masses = [_integral(high, SHAPE) - _integral(low, SHAPE) for low, high in cells]
     moments = [_integral(high, SHAPE + 1.0) - _integral(low, SHAPE + 1.0) for low, high in cells]
     rates = tuple(moment / mass for moment, mass in zip(moments, masses, strict=True))
     weights = tuple(
-        tuple(of_a * of_b if 1.0 - a - b >= LEAST_GAP else 0.0 for b, of_b in zip(rates, masses, strict=True))
+        tuple(of_a * of_b if 1.0 - a - b >= least_gap else 0.0 for b, of_b in zip(rates, masses, strict=True))
         for a, of_a in zip(rates, masses, strict=True)
     )
     return rates, rates, weights
 
 
-_models: dict[tuple[float, float | None, float | None], RateModel] = {}
+_models: dict[tuple[float, float, float | None, float | None], RateModel] = {}
 
 
 def rate_model(settings: SearchSettings, *, doubtful: bool = False) -> RateModel:
@@ -217,12 +216,12 @@ def rate_model(settings: SearchSettings, *, doubtful: bool = False) -> RateModel
     deterministic = TRUSTED_PRIOR if settings.trusting else settings.deterministic_prior
     if doubtful and not settings.trusting:
         deterministic = min(DOUBT, deterministic)
-    key = (deterministic, settings.fail_if_good, settings.fail_if_bad)
+    key = (deterministic, settings.least_gap, settings.fail_if_good, settings.fail_if_bad)
     if key not in _models:
         if settings.fail_if_good is not None and settings.fail_if_bad is not None:
             good = max(LEAST_KNOWN_RATE, settings.fail_if_good)
             bad = max(LEAST_KNOWN_RATE, 1.0 - settings.fail_if_bad)
             _models[key] = RateModel(0.0, (good,), (bad,), ((1.0,),))
         else:
-            _models[key] = RateModel(deterministic, *_flaky_grid())
+            _models[key] = RateModel(deterministic, *_flaky_grid(settings.least_gap))
     return _models[key]

@@ -41,6 +41,8 @@ class SearchSettings:
         max_runs: runs after which the search gives up; None for 10 log2(steps) + 60.
         trust: believe every run: plain bisection.
         deterministic_prior: probability, before anything is seen, that the script never errs.
+        least_gap: a bad candidate is taken to fail more often than a good one by at least this share of its runs. The
+            smaller, the more runs it takes to tell a flaky script without a culprit from a bug that shows seldom.
         fail_if_good, fail_if_bad: the script's rates where they are known (both or none); the belief then trusts them
             and asks for no further confirmation.
         prior_none: probability, before anything is seen, that the bad end is not bad.
@@ -56,6 +58,7 @@ class SearchSettings:
     max_runs: int | None = None
     trust: bool = False
     deterministic_prior: float = 0.95
+    least_gap: float = 0.35
     fail_if_good: float | None = None
     fail_if_bad: float | None = None
     prior_none: float = 0.05
@@ -74,6 +77,8 @@ class SearchSettings:
             raise ValueError(f"max_runs must be at least 2, one for each end: {self.max_runs}")
         if not 0.0 <= self.deterministic_prior < 1.0:
             raise ValueError(f"deterministic_prior must be at least 0 and below 1: {self.deterministic_prior}")
+        if not 0.0 < self.least_gap <= 0.9:
+            raise ValueError(f"least_gap must lie between 0 and 0.9: {self.least_gap}")
         if (self.fail_if_good is None) != (self.fail_if_bad is None):
             raise ValueError("give both rates, fail_if_good and fail_if_bad, or none of them")
         known = self.fail_if_good is not None and self.fail_if_bad is not None

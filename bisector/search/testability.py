@@ -43,7 +43,7 @@ def _members(steps: int) -> list[_Ranges]:
     ]
 
 
-class Testability:
+class Prospects:
     """Probability that candidates can be tested; `statuses` is (candidate, whether it could), ascending."""
 
     def __init__(self, steps: int, statuses: Sequence[tuple[int, bool]]) -> None:

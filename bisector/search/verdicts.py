@@ -44,9 +44,13 @@ def _swapped(known: Knowledge, running: Counter[int]) -> Decision | None:
     return Conclusion(ConclusionKind.SWAPPED, 0, last, confidence, confidence, reason)
 
 
-def confirm(known: Knowledge, lower: int, upper: int, running: Counter[int]) -> Decision:
-    """The answer is likely enough: conclude once both of its witnesses have hit as often as they must."""
+def confirm(known: Knowledge, running: Counter[int]) -> Decision | None:
+    """Run the answer's witnesses until they have hit often enough, then conclude; None where more is to be learned."""
     evidence, settings = known.evidence, known.settings
+    spent = evidence.runs >= settings.run_limit(known.steps)
+    if not known.settled:
+        return give_up(known, f"{evidence.runs} runs did not settle it") if spent else None
+    lower, upper = known.answer
     bracketed = lower >= 0 and upper <= known.steps
     enough = settings.hits if bracketed else settings.end_hits
     ends = {0: "good end", known.steps: "bad end"}
@@ -62,12 +66,14 @@ def confirm(known: Knowledge, lower: int, upper: int, running: Counter[int]) -> 
         if hits + running[evidence.build_of(witness)] < enough:
             why = f"{ends.get(witness, name)} again" if evidence.tested(witness) else name
             wanting.append((-round(known.outlook.information(witness), 9), witness, why))
-    if waiting and evidence.runs >= settings.run_limit(known.steps):
+    if known.sure and not waiting:
+        return conclude(known, lower, upper)
+    if spent:
         return give_up(known, f"{evidence.runs} runs did not confirm it")
     if wanting:
         _, witness, why = min(wanting)
         return Probe(witness, why)
-    return Wait() if waiting else conclude(known, lower, upper)
+    return Wait() if waiting else None
 
 
 def conclude(known: Knowledge, lower: int, upper: int) -> Conclusion:

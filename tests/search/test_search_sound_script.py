@@ -3,11 +3,11 @@
 import random
 
 import pytest
-from chain_oracle import drive, plain_bisection_builds, sound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisector.search import ChainSearch, ConclusionKind, Costs, Observation, SearchSettings
+from tests.chain_oracle import drive, plain_bisection_builds, sound
 
 TRUSTING = (SearchSettings(confirmations=1), SearchSettings(trust=True))
 
