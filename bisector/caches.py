@@ -5,9 +5,9 @@ could not compile. Most programs keep theirs below HOME or XDG_CACHE_HOME; a var
 does not, and for each that container images are known to point elsewhere.
 
 Left alone on purpose: AITER_JIT_DIR (when it is set, AITER does not find the modules that its wheel brings along),
-PYTHONPYCACHEPREFIX (byte code lies in the candidate's own environment and names its source), and where model weights
-are found (HF_HOME, TORCH_HOME): those begin empty below the fresh HOME, or come from the user by `--pass-env` and
-`--smoke-env`.
+PYTHONPYCACHEPREFIX (byte code names its source, and is kept with the build that it was compiled for), and where model
+weights are found (HF_HOME, TORCH_HOME): those begin empty below the fresh HOME, or come from the user by `--pass-env`
+and `--smoke-env`.
 """
 
 from collections.abc import Mapping

@@ -14,6 +14,13 @@ from pins.errors import EnvironmentFailureError
 STAMP = "whole.json"
 """Written last: a directory without it is what a killed build left."""
 
+BYTECODE = "bytecode"
+"""Where Python keeps what it compiles in the runs of a build, below the build's own directory.
+
+So nothing is written beside the user's script and the modules that it brings along; the runs of one build share it, as
+they would share what lies in their environment, and other builds do not see it.
+"""
+
 
 def build_marker(directory: Path) -> str:
     """The id that marks the processes of the build in `RUN/builds/PROBE`, as for the probe's own runs."""
@@ -76,3 +83,8 @@ def remove_tree(path: Path) -> None:
         return
     except OSError as error:
         raise EnvironmentFailureError(f"cannot remove {error.filename or path}: {error.strerror}") from error
+
+
+def keep_bytecode_with(build: Path, variables: dict[str, str]) -> None:
+    """Have Python keep what it compiles with the build, unless the user says where."""
+    variables.setdefault("PYTHONPYCACHEPREFIX", str(build / BYTECODE))

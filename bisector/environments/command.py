@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bisector.environments.base import BuildFailedError
-from bisector.environments.build_directory import build_marker, read_stamp, remove_tree, write_stamp
+from bisector.environments.build_directory import build_marker, keep_bytecode_with, read_stamp, remove_tree, write_stamp
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
 from bisector.environments.venv.content import content_identity, installed_distributions
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
@@ -211,6 +211,7 @@ class CommandEnvironment:
         tree = Path(build.location) / TREE
         variables = smoke_environment(smoke, self._variables) | self._places(tree)
         variables["PWD"] = str(smoke.scratch / WORK)
+        keep_bytecode_with(Path(build.location), variables)
         python = str(self.python.path)
         if (venv := _venv_in(tree)) is not None:
             python = str(venv / "bin" / "python")

@@ -198,3 +198,17 @@ def test_what_a_killed_build_left_is_built_over(tmp_path: Path) -> None:
 
     assert not left.exists()
     assert Path(build.location).exists()
+
+
+def test_nothing_is_written_beside_the_script(tmp_path: Path) -> None:
+    environment = CommandEnvironment(["true"])
+    build = built(environment, tmp_path)
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "companion.py").write_text("x = 1\n")
+
+    ended = run(environment, build, tmp_path, "import companion; print(companion.__cached__)", "scripts/s.py")
+
+    assert Path(ended.output.strip()).is_file()
+    assert sorted(path.name for path in (tmp_path / "scripts").iterdir()) == ["companion.py", "s.py"]
+    environment.remove(build)
+    assert not Path(build.location).exists()

@@ -360,3 +360,25 @@ def test_the_log_of_a_build_holds_no_warning_of_how_bisector_uses_uv(tmp_path: P
 
     assert "spam==1.0" in here.log.read_text()
     assert "warning" not in here.log.read_text()
+
+
+def test_nothing_is_written_beside_the_script_and_what_runs_compile_is_kept_with_their_build(
+    local_index: LocalIndex, tmp_path: Path
+) -> None:
+    local_index.add("spam", "1.0")
+    here = setting(tmp_path, local_index.url)
+    build = here.make(spam="1.0")
+    script = tmp_path / "scripts"
+    script.mkdir()
+    (script / "companion.py").write_text("x = 1\n")
+
+    text = "import companion, spam; print(companion.__cached__, spam.__cached__, sep=chr(10))"
+    printed = here.run(build, text, "scripts/smoke.py").output.splitlines()
+    elsewhere = here.run(build, text, "scripts/smoke.py", variables=(("PYTHONPYCACHEPREFIX", "there"),)).output
+
+    assert sorted(path.name for path in script.iterdir()) == ["companion.py", "smoke.py"]
+    assert all(Path(path).is_file() and Path(build.location) in Path(path).parents for path in printed)
+    assert len(printed) == 2
+    assert build.location + "/bytecode" not in elsewhere
+    here.environment.remove(build)
+    assert not Path(build.location).exists()

@@ -23,7 +23,7 @@ from threading import Event, Lock
 from types import MappingProxyType
 
 from bisector.environments.base import BuildFailedError, InfeasibleError
-from bisector.environments.build_directory import build_marker, read_stamp, remove_tree, write_stamp
+from bisector.environments.build_directory import build_marker, keep_bytecode_with, read_stamp, remove_tree, write_stamp
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
 from bisector.environments.venv.cache import discard
 from bisector.environments.venv.content import changed_links, content_identity, installed_distributions, owners_of
@@ -261,6 +261,7 @@ class VenvEnvironment:
         variables = smoke_environment(smoke, self._variables)
         variables["PATH"] = os.pathsep.join([str(venv / "bin"), variables.get("PATH", os.defpath)])
         variables["VIRTUAL_ENV"] = str(venv)
+        keep_bytecode_with(Path(build.location), variables)
         before = (smoke.scratch / WORK).stat().st_mtime_ns  # made just now, and by the clock that stamps files
         ended = run_process(
             smoke_command(smoke.script, str(venv / "bin" / "python")),
