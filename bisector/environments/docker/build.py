@@ -1,7 +1,9 @@
 """The command line of a build, and what its failure means."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+from packaging.utils import canonicalize_name
 
 from bisector.environments.docker.engine import RUN_LABEL
 from bisector.model import Ended
@@ -95,9 +97,17 @@ _NETWORK = re.compile(
     r"temporary failure in name resolution|name or service not known|could not resolve (?:host|proxy)"
     r"|no address associated with hostname|network is unreachable|no route to host"
     r"|Retrying \(Retry\(total=0|Failed to establish a new connection|error sending request for url"
-    r"|dns error|failed to lookup address information|curl: \((?:5|6|7|28|35|56)\)|temporary failure resolving",
+    r"|dns error|failed to lookup address information|curl: \((?:5|6|7|28|35|56)\)|temporary failure resolving"
+    r"|could not connect, are you offline|ProxyError\('Cannot connect to proxy",
     re.IGNORECASE,
 )
+_NO_VERSIONS = re.compile(
+    r"satisfies the requirement ([A-Za-z0-9._-]*[A-Za-z0-9]).*\(from versions: none\)"
+    r"|because ([A-Za-z0-9._-]*[A-Za-z0-9]) was not found in the (?:package registry|provided package locations|cache)",
+    re.IGNORECASE,
+)
+_OTHER_PYTHON = re.compile(r"Ignored the following|require a different python", re.IGNORECASE)
+_NETWORK_ADVICE = ". If builds have no network here, --docker-build-option=--network=host lets them use this machine's"
 _SURVIVED = re.compile(r"Retrying \(Retry\(total=[1-9]")
 _ENGINE_OUT_OF_MEMORY = re.compile(r"ResourceExhausted|cannot allocate memory", re.IGNORECASE)
 _KILLED = re.compile(r"exit code: 137\b|\bKilled\b|signal: killed", re.IGNORECASE)
@@ -120,14 +130,15 @@ _LOOKED_AT = 60
 """Lines at the end of the failing step in which a cause is looked for: earlier ones were survived."""
 
 
-def failure_of_ours(ended: Ended, kernel_killed: bool) -> str:
+def failure_of_ours(ended: Ended, kernel_killed: bool, pins: Collection[str] = ()) -> str:
     """Why a failed build says nothing about its candidate: engine, disk, network or memory; "" where it does.
 
     Args:
         ended: how the builder ended.
         kernel_killed: whether this machine's kernel killed a process for lack of memory meanwhile.
+        pins: names of the packages that are pinned; the index is known to hold versions of them.
     """
-    own_words, printed = _split(ended)
+    own_words, printed = split_output(ended)
     if ended.not_started:
         return f"the docker command cannot be started: {ended.not_started}"
     if ended.signal is not None:
@@ -149,13 +160,30 @@ def failure_of_ours(ended: Ended, kernel_killed: bool) -> str:
         return f"an image that the build starts from cannot be fetched: {line.strip()}"
     if found := _NETWORK.search(printed):
         line = next((line for line in printed.splitlines() if found[0] in line), found[0])
-        return f"the network failed while building: {line.strip()}"
+        return f"the network failed while building: {line.strip()}{_NETWORK_ADVICE}"
+    if line := _nothing_found(ended, printed, pins):
+        return f"the network failed while building, for the index was not reached: {line}{_NETWORK_ADVICE}"
+    return ""
+
+
+def _nothing_found(ended: Ended, printed: str, pins: Collection[str]) -> str:
+    """The line that says that an index knows no version at all of a package, where that cannot be.
+
+    pip says so too where it could not ask, and keeps the reason to itself when it is told to be quiet.
+    """
+    if _OTHER_PYTHON.search(printed) or _INDEX_TIME.search(printed):
+        return ""
+    names = {canonicalize_name(pin) for pin in pins}
+    retried = "Retrying (Retry(total=" in ended.output + ended.errors
+    for line in printed.splitlines():
+        if (found := _NO_VERSIONS.search(line)) and (retried or canonicalize_name(found[1] or found[2]) in names):
+            return line.strip()
     return ""
 
 
 def index_time_advice(ended: Ended) -> str:
     """What to do where an index that tells no upload times makes a build fail that reads it as of a time."""
-    if _INDEX_TIME.search(_split(ended)[1]):
+    if _INDEX_TIME.search(split_output(ended)[1]):
         return (
             " The build reads package indexes as of the run's time, and one of them does not say when its files were"
             " uploaded: --no-index-time builds without that."
@@ -165,7 +193,7 @@ def index_time_advice(ended: Ended) -> str:
 
 def last_words(ended: Ended) -> str:
     """The line of the builder that says what failed."""
-    own_words, printed = _split(ended)
+    own_words, printed = split_output(ended)
     lines = [line.strip() for line in own_words.splitlines() if line.strip()]
     said = [line for line in lines if re.match(r"(?i)(error|failed to|executor failed|dockerfile parse)", line)]
     for line in (*said[-1:], *lines[-1:], *printed.splitlines()[-1:]):
@@ -173,7 +201,7 @@ def last_words(ended: Ended) -> str:
     return f"exit status {ended.exit_status}"
 
 
-def _split(ended: Ended) -> tuple[str, str]:
+def split_output(ended: Ended) -> tuple[str, str]:
     """The builder's own words, and the end of what the failing step printed."""
     own_words: list[str] = []
     printed: list[str] = []

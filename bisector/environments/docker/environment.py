@@ -155,7 +155,7 @@ class DockerEnvironment:
             redact=_masking(self._credentials.values()),
         )
         if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
-            self._build_failed(ended, kernel_killed=self._here and memory_kills_here() > kills)
+            self._build_failed(ended, recipe.candidate, kernel_killed=self._here and memory_kills_here() > kills)
         with engine() as client:
             image = str(client.images.get(tag).id)
             identity = content_identity(client, image)
@@ -247,7 +247,7 @@ class DockerEnvironment:
     def _options(self, probe: str) -> list[str]:
         return container_options(self._request, run_id=self._run_id, probe=probe, here=self._here)
 
-    def _build_failed(self, ended: Ended, *, kernel_killed: bool) -> None:
+    def _build_failed(self, ended: Ended, candidate: Candidate, *, kernel_killed: bool) -> None:
         if ended.cancelled:
             raise BuildFailedError("the build was cancelled", ended)
         if ended.timed_out:
@@ -256,7 +256,9 @@ class DockerEnvironment:
             raise EnvironmentFailureError(
                 f"what builds are handed went away: {lacking}; nothing is concluded from this build"
             )
-        if reason := failure_of_ours(ended, kernel_killed):
+        if reason := self._inputs.mistake(ended, candidate):
+            raise UsageError(reason)
+        if reason := failure_of_ours(ended, kernel_killed, self._inputs.pins):
             raise EnvironmentFailureError(f"{reason}; nothing is concluded from this build")
         with engine():  # one that went away between two words is no evidence either
             pass

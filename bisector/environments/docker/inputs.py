@@ -13,8 +13,9 @@ from bisector.environments.docker.build import secret_ids
 from bisector.environments.docker.context import ContextReader, context_sources, difference, digest
 from bisector.environments.docker.engine import engine
 from bisector.environments.docker.instructions import Dockerfile, base_images, read_dockerfile, stage_names
-from bisector.environments.docker.stamp import stamp_values, stamped, with_original_lines
-from bisector.model import Candidate, Recipe
+from bisector.environments.docker.mistakes import mistake
+from bisector.environments.docker.stamp import original_line, stamp_values, stamped, with_original_lines
+from bisector.model import Candidate, Ended, Recipe
 from bisector.request import DockerRequest
 from pins.errors import EnvironmentFailureError, UsageError
 
@@ -32,7 +33,7 @@ class BuildInputs:
     def __init__(self, request: DockerRequest, path: Path, pins: Sequence[str], time: datetime | None) -> None:
         self._request = request
         self._path = path
-        self._pins = tuple(pins)
+        self.pins = tuple(pins)
         self.time = time
         self.context = request.context or path.parent
         self._reader = ContextReader(path, self.context)
@@ -51,7 +52,7 @@ class BuildInputs:
 
     @cached_property
     def _arguments(self) -> PinArguments:
-        return pin_arguments(self.dockerfile, str(self._path), self._pins, self._request.build_args)
+        return pin_arguments(self.dockerfile, str(self._path), self.pins, self._request.build_args)
 
     @cached_property
     def _context_at_start(self) -> dict[str, str]:
@@ -156,6 +157,16 @@ class BuildInputs:
         except OSError as error:
             raise EnvironmentFailureError(f"cannot write to {directory}: {error.strerror}") from error
         return copy
+
+    def mistake(self, ended: Ended, candidate: Mapping[str, str]) -> str:
+        """Why no candidate can be built, as a failed build says it; "" where the failure is this candidate's."""
+        carriers = self._arguments.values(candidate)
+        pinned = [carriers[name] for name in self._arguments.carriers]
+
+        def line(number: int) -> int:
+            return number if self.time is None else original_line(self.dockerfile, number)
+
+        return mistake(ended, self.dockerfile, line, [*candidate.values(), *pinned])
 
     def in_original_lines(self, message: str) -> str:
         """A builder's message about the copy with the line numbers of the user's file."""

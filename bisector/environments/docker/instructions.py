@@ -128,6 +128,11 @@ def _heredocs(text: str) -> Iterator[tuple[str, bool]]:
             yield unquoted(match[2]), bool(match[1])
 
 
+def has_heredoc(instruction: Instruction) -> bool:
+    """Whether lines of a heredoc belong to an instruction."""
+    return instruction.keyword in {"RUN", "COPY", "ADD"} and any(True for _ in _heredocs(instruction.text))
+
+
 def words(text: str) -> list[str]:
     """The blank-separated words of an instruction, quotes left on."""
     return _WORD.findall(text)
