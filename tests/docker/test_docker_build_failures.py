@@ -120,15 +120,39 @@ def test_no_value_can_become_an_option() -> None:
 
 
 @pytest.mark.parametrize(
-    "option", ["--target=x", "--build-arg=A=1", "-f", "--file=x", "--push", "-o=x", "--secret=id=x", "-", "--", "a\0b"]
+    "option",
+    [
+        "--target=x",
+        "--build-arg=A=1",
+        "-f",
+        "--file=x",
+        "--push",
+        "-o=x",
+        "--secret=id=x",
+        "-",
+        "--",
+        "a\0b",
+        "-t",
+        "-tx",
+        "--tag=x",
+        "--tag",
+        "--iidfile=x",
+        "--label=bisector.run=x",
+        "--progress=tty",
+    ],
 )
 def test_build_options_that_the_bisector_sets_are_refused(option: str) -> None:
     with pytest.raises(UsageError, match="--docker-build-option"):
         check_build_options(["--network=host", option])
 
 
+def test_a_label_of_ours_is_refused_in_two_words_too() -> None:
+    with pytest.raises(UsageError, match="bisector's own"):
+        check_build_options(["--label", "bisector.run=x"])
+
+
 def test_other_build_options_are_passed_on() -> None:
-    check_build_options(["--network=host", "--add-host=a:1", "--no-cache"])
+    check_build_options(["--network=host", "--add-host=a:1", "--no-cache", "--label=mine=bisector.", "--label", "a=b"])
 
 
 @pytest.mark.parametrize("run_id", ["20261130-1", "My Run $(x)", "--", "ümlaut", "a" * 300])

@@ -17,7 +17,7 @@ from bisector.environments.docker.container import create
 from bisector.environments.docker.engine import engine
 from bisector.environments.docker.leftovers import list_leftovers, remove_leftovers
 from bisector.model import Build, Ended
-from pins.errors import EnvironmentFailureError
+from pins.errors import EnvironmentFailureError, UsageError
 from tests.docker.docker_setting import Setting, engine_script
 
 TINY = "FROM tiny:1\nARG DEMO_VERSION=1\n"
@@ -257,18 +257,52 @@ def test_an_engine_that_dies_in_the_middle_is_ours_and_leaves_a_container_that_i
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [({"docker_args": ("--device=/no/such/device",)}, "/no/such/device"), ({"gpu": "nvidia"}, "container toolkit")],
-)
-def test_a_container_that_the_engine_cannot_start_is_noticed_before_the_first_build(
-    setting: Setting, options: dict[str, object], word: str
-) -> None:
-    if "gpu" in options and Path("/dev/nvidiactl").exists():
+def test_an_engine_that_cannot_hand_gpus_on_is_noticed_before_the_first_build(setting: Setting) -> None:
+    if Path("/dev/nvidiactl").exists():
         pytest.skip("this machine has an NVIDIA GPU")
-    with pytest.raises(EnvironmentFailureError, match=word):
-        setting.environment(**options).check()  # type: ignore[arg-type]
+    with pytest.raises(EnvironmentFailureError, match="container toolkit"):
+        setting.environment(gpu="nvidia").check()
     assert list_leftovers([setting.run_id]) == ()
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--device=/dev/nosuch",), ["--docker-arg=--device=/dev/nosuch"]),
+        (("--memory=1g", "--network=nosuch"), ["--docker-arg=--network=nosuch", "nosuch not found"]),
+        (("--network", "nosuch"), ["--docker-arg=--network --docker-arg=nosuch"]),
+        (("--memory=1g", "-v"), ["--docker-arg=-v", "lacks its value"]),
+        (("-e",), ["--docker-arg=-e", "lacks its value"]),
+        (("--memory=1k",), ["--docker-arg=--memory=1k", "inimum memory"]),
+        (("--nonsense",), ["--docker-arg=--nonsense", "unknown flag"]),
+    ],
+)
+def test_an_argument_that_docker_does_not_take_is_named(
+    setting: Setting, arguments: tuple[str, ...], words: list[str]
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        setting.environment(docker_args=arguments).check()
+    for word in words:
+        assert word in caught.value.message
+    assert "bisector.run" not in caught.value.message
+    assert list_leftovers([setting.run_id]) == ()
+
+
+@pytest.mark.docker
+def test_a_user_that_the_image_does_not_know_is_named_and_one_that_it_knows_is_taken(setting: Setting) -> None:
+    environment = setting.environment(docker_args=("--user=nosuch",))
+    build = setting.build(environment)
+    with pytest.raises(UsageError, match=r"--docker-arg=--user=nosuch: .*unable to find user nosuch"):
+        setting.run(environment, build, "print(1)")
+    environment = setting.environment(docker_args=("--user=nobody",))
+    assert setting.run(environment, build, "print(1)").output == "1\n"
+
+
+@pytest.mark.docker
+def test_a_build_option_without_its_value_is_named(setting: Setting) -> None:
+    with pytest.raises(UsageError, match="--docker-build-option=--add-host: it lacks its value"):
+        setting.environment(build_options=("--network=host", "--add-host")).check()
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ _OURS = {
     "-q": "",
     "--secret": "--secret of this command",
     "--ssh": "--ssh of this command",
+    "--tag": "",
+    "-t": "",
     "--target": "--target of this command",
 }
 """Options of a build that are set here, and how the user sets them instead."""
@@ -35,13 +37,18 @@ def check_build_options(options: Sequence[str]) -> None:
     Raises:
         UsageError: one of them is set by the bisector itself.
     """
-    for option in options:
+    for place, option in enumerate(options):
         name = option.partition("=")[0]
+        if re.match(r"-[a-z]", option) and option[:2] in _OURS:
+            name = option[:2]  # its value may be attached: -tname
         if name in {"-", "--"}:
             raise UsageError(f"--docker-build-option {option}: not an option of docker build")
         if name in _OURS:
             instead = f"; use {_OURS[name]}" if _OURS[name] else "; the bisector sets it itself"
             raise UsageError(f"--docker-build-option {option}: cannot be given here{instead}")
+        label = option.removeprefix("--label=") if place == 0 or options[place - 1] != "--label" else option
+        if label.startswith("bisector.") and (label != option or (place and options[place - 1] == "--label")):
+            raise UsageError(f"--docker-build-option {option}: labels that begin with bisector. are the bisector's own")
         if "\0" in option:
             raise UsageError("--docker-build-option: holds a null character, which no argument can")
 

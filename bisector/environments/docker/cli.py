@@ -83,6 +83,7 @@ def trial(
                 if failure:
                     raise EnvironmentFailureError(_syntax_failure(syntax, failure))
             if options:
+                require_values([builder.program, *builder.words], "--docker-build-option", options, room, variables)
                 failure, image = _build(builder, room, run_id, variables, options=options)
                 images.append(image)
                 if failure:
@@ -92,6 +93,30 @@ def trial(
             yield builder, images[0]
         finally:
             _remove(images)
+
+
+def require_values(
+    command: Sequence[str], option: str, typed: Sequence[str], room: Path, variables: Mapping[str, str]
+) -> None:
+    """Refuse options of which the last one lacks its value: it would take the next word of ours for it.
+
+    Args:
+        command: the docker command with its subcommand.
+        option: what the user hands them on with, for the message.
+        typed: the user's options.
+        room: a directory for the command's log.
+        variables: environment of the command.
+
+    Raises:
+        UsageError: a value is lacking.
+    """
+    # With --help nothing is done, but the options are read.
+    said = _ask([*command, "--help", *typed], room, variables)
+    if said.exit_status != 0 and "needs an argument" in said.errors + said.output:
+        raise UsageError(
+            f"{option}={typed[-1]}: it lacks its value; write it in one word where it can be, {option}=--name=value,"
+            f" or follow it with {option}=VALUE"
+        )
 
 
 def _find(room: Path, run_id: str, variables: Mapping[str, str]) -> tuple[Builder, str]:

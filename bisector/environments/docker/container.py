@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import shlex
 import tempfile
 import threading
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bisector.environments.docker.engine import engine, explanation
+from bisector.environments.docker.refusals import phrase
 from bisector.model import Ended
 from bisector.processes import KEPT_OUTPUT, run_process
 from bisector.processes.bounded_log import LOG_LIMIT, BoundedLog, Stream
@@ -49,6 +49,7 @@ def create(
     *,
     environment: Mapping[str, str],
     marker: str,
+    typed: Sequence[str] = (),
 ) -> Container:
     """Make a container with the docker command.
 
@@ -59,6 +60,7 @@ def create(
         command: the program and its arguments.
         environment: of the docker command.
         marker: marks the process of the docker command.
+        typed: the user's options as they were typed, for messages.
 
     Raises:
         UsageError: the arguments are refused, or make another image of the one asked for.
@@ -80,12 +82,13 @@ def create(
         created = identity.read_text().strip() if identity.is_file() else ""
     try:
         if ended.exit_status != 0 or not created:
-            _refused(ended, options)
+            _refused(ended, typed or options)
         with engine() as client:
             found = client.api.inspect_container(created)
             if found["Config"]["Image"] != image:
+                shown = " ".join(typed or options)
                 raise UsageError(
-                    f"--docker-arg: among {shlex.join(options)} a word without a dash is taken for the image; write"
+                    f"--docker-arg: among {shown} a word without a dash is taken for the image; write"
                     " options with their values in one word, --option=value"
                 )
     except BaseException:
@@ -96,16 +99,19 @@ def create(
     return Container(created, image)
 
 
-def _refused(ended: Ended, options: Sequence[str]) -> None:
+def _refused(ended: Ended, typed: Sequence[str]) -> None:
     said = (ended.errors or ended.output).strip() or ended.not_started or "no answer"
-    first = re.sub(r"\s*\n.*", "", said, flags=re.DOTALL)
+    first = phrase(said)
     with engine():  # where it has gone, that is what is to be said
         pass
     if "no space left on device" in said.lower():
         raise EnvironmentFailureError(f"no container can be made, the engine's disk is full: {first}")
-    refused = r"unknown (?:shorthand )?flag|invalid|bind source path|needs an argument|no such image: (?!sha256:)"
+    refused = (
+        r"unknown (?:shorthand )?flag|invalid|bind source path|needs an argument|no such image: (?!sha256:)"
+        r"|minimum memory|unknown runtime|range of cpus"
+    )
     if ended.exit_status == 125 or re.search(refused, said, re.IGNORECASE):
-        raise UsageError(f"docker does not accept these arguments of a container: {shlex.join(options)}: {first}")
+        raise UsageError(f"docker does not accept {' '.join(typed)}: {first}")
     raise EnvironmentFailureError(f"the engine cannot make a container: {first}")
 
 

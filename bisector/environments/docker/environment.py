@@ -19,13 +19,14 @@ from bisector.environments.docker.build import (
     index_time_advice,
     last_words,
 )
-from bisector.environments.docker.cli import Builder, cli_environment, trial
-from bisector.environments.docker.container import create, remove, run_container
+from bisector.environments.docker.cli import Builder, cli_environment, require_values, trial
+from bisector.environments.docker.container import Container, create, remove, run_container
 from bisector.environments.docker.credentials import read_credentials, with_resolved
-from bisector.environments.docker.engine import engine, memory_kills_here, on_this_machine
+from bisector.environments.docker.engine import engine, explanation, memory_kills_here, on_this_machine
 from bisector.environments.docker.files import keep_output, room_archive
 from bisector.environments.docker.inputs import BuildInputs
 from bisector.environments.docker.installed import PYTHONS, content_identity, installed
+from bisector.environments.docker.refusals import lacks_user, phrase, to_blame, users_options
 from bisector.environments.docker.run import (
     MODELS,
     OUTPUT_ROOM,
@@ -220,22 +221,42 @@ class DockerEnvironment:
         Better now than after a first build that takes an hour.
         """
         marker = f"{self._run_id}.check"
-        container = create(
-            builder.program, self._options(marker), image, ["/check"], environment=cli_environment(), marker=marker
-        )
+        with tempfile.TemporaryDirectory(prefix="bisector-check-") as directory:
+            room = Path(directory)
+            if typed := self._request.docker_args:
+                require_values([builder.program, "create"], "--docker-arg", typed, room, cli_environment())
+            container = create(
+                builder.program,
+                self._options(marker),
+                image,
+                ["/check"],
+                environment=cli_environment(),
+                marker=marker,
+                typed=users_options(self._request),
+            )
+            try:
+                self._start_empty(container, room / "log")
+            finally:
+                remove(container.id)
+
+    def _start_empty(self, container: Container, log: Path) -> None:
         try:
-            with tempfile.TemporaryDirectory(prefix="bisector-check-") as room:
-                run_container(
-                    container,
-                    room_archive(None),
-                    str(ROOM),
-                    Path(room) / "log",
-                    START_TIMEOUT,
-                    threading.Event(),
-                    killed_here=lambda: False,
-                )
-        finally:
-            remove(container.id)
+            run_container(
+                container,
+                room_archive(None),
+                str(ROOM),
+                log,
+                START_TIMEOUT,
+                threading.Event(),
+                killed_here=lambda: False,
+            )
+        except EnvironmentFailureError as error:
+            said = str(error)
+            if lacks_user(said):  # an empty image knows no name, a candidate's may
+                return
+            if blamed := to_blame(self._request.docker_args, said):
+                raise UsageError(f"{blamed}: the engine refuses it: {_words_of(error)}") from error
+            raise
 
     def _checked(self) -> Builder:
         with self._checking:
@@ -278,6 +299,7 @@ class DockerEnvironment:
             command,
             environment=cli_environment(),
             marker=smoke.probe,
+            typed=users_options(self._request),
         )
         kills = memory_kills_here()
         try:
@@ -293,10 +315,23 @@ class DockerEnvironment:
             if not ended.not_started:
                 _keep_output(container.id, smoke)
             return ended
+        except EnvironmentFailureError as error:
+            if user := lacks_user(str(error)):
+                blamed = to_blame(self._request.docker_args, str(error)) or f"user {user}"
+                raise UsageError(f"{blamed}: no such user or group in the image: {_words_of(error)}") from error
+            raise
         finally:
             # What cannot be removed now is found by its label later; how the run ended stands without it.
             with contextlib.suppress(EnvironmentFailureError):
                 remove(container.id)
+
+
+def _words_of(error: EnvironmentFailureError) -> str:
+    """The engine's own words."""
+    from docker.errors import APIError
+
+    cause = error.__cause__
+    return phrase(explanation(cause)) if isinstance(cause, APIError) else error.message
 
 
 def _keep_output(container: str, smoke: SmokeRun) -> None:
