@@ -4,6 +4,7 @@ import pytest
 
 from bisector.environments.docker.arguments import pin_arguments
 from bisector.environments.docker.instructions import read_dockerfile
+from bisector.environments.docker.reach import built_stages, unreachable, unused
 from pins.errors import UsageError
 
 
@@ -135,3 +136,48 @@ def test_a_value_with_a_placeholder_in_it_is_not_read_as_a_template() -> None:
 def test_the_example_gives_its_pin_to_the_arg_of_the_later_stage() -> None:
     example = Path(__file__).parents[2] / "docs" / "examples" / "pybind11" / "Dockerfile"
     assert values(example.read_text()) == {"PYBIND11_SPEC": "==3.1.0"}
+
+
+def test_a_pin_whose_arg_is_set_by_an_option_is_told_so() -> None:
+    with pytest.raises(UsageError, match=r"--build-arg PYBIND11_VERSION sets the ARG that the pin would take"):
+        values("FROM x\nARG PYBIND11_VERSION=3.0\n", templates=(("PYBIND11_VERSION", "3.0"),))
+
+
+STAGES = "FROM x AS a\nARG A=1\nRUN $A\nFROM x AS b\nARG B=1\nRUN {copy}\nFROM b\nARG C=1\nRUN $C\n"
+
+
+@pytest.mark.parametrize(
+    ("copy", "target", "expected"),
+    [
+        ("true", "", {1, 2}),
+        ("true", "a", {0}),
+        ("true", "B", {1}),
+        ("true", "1", {1}),
+        ("--mount=type=bind,from=a,target=/a true", "", {0, 1, 2}),
+        ("true\nCOPY --chown=1 --from=0 /a /b", "", {0, 1, 2}),
+        ("true\nCOPY --from=image /a /b", "", {1, 2}),
+        ("true\nCOPY --from=$WHERE /a /b", "", None),
+    ],
+)
+def test_the_stages_that_a_target_is_made_from(copy: str, target: str, expected: set[int] | None) -> None:
+    assert built_stages(read_dockerfile(STAGES.replace("{copy}", copy)), target) == expected
+
+
+def test_an_arg_of_a_stage_that_is_not_built_is_said() -> None:
+    text = read_dockerfile(STAGES.replace("{copy}", "true"))
+    assert "Dockerfile:2, in stage a" in unreachable(text, "Dockerfile", "", "A")
+    assert unreachable(text, "Dockerfile", "", "B") == unreachable(text, "Dockerfile", "a", "A") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("FROM x\nARG A_VERSION=1\n# A_VERSION\nRUN true\n", True),
+        ("FROM x\nARG A_VERSION=1\nRUN $A_VERSION\n", False),
+        ("FROM x\nARG A_VERSION=1\nARG B=$A_VERSION\nRUN $B\n", False),
+        ("FROM x\nARG A_VERSION=1 B=$A_VERSION\nRUN $B\n", False),
+        ("FROM x\nARG A_VERSION=1\nRUN <<E\nenv | grep A_VERSION\nE\n", False),
+    ],
+)
+def test_an_arg_that_nothing_names_is_unused(text: str, expected: bool) -> None:
+    assert unused(read_dockerfile(text), "A_VERSION") is expected

@@ -288,7 +288,9 @@ def test_the_ignore_file_beside_the_dockerfile_is_honoured(setting: Setting) -> 
 
 @pytest.mark.slow
 def test_equal_content_is_known_where_only_an_unused_arg_differs(setting: Setting) -> None:
-    environment = setting.environment("ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\nCOPY f /f\n")
+    environment = setting.environment(
+        "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\nLABEL v=${DEMO_VERSION}\nCOPY f /f\n"
+    )
     (setting.room / "context" / "f").write_text("x")
     one, two = setting.build(environment, "1"), setting.build(environment, "2")
     assert one.input_hash != two.input_hash

@@ -20,7 +20,7 @@ from bisector.model import Build, Ended
 from pins.errors import EnvironmentFailureError, UsageError
 from tests.docker.docker_setting import Setting, engine_script
 
-TINY = "FROM tiny:1\nARG DEMO_VERSION=1\n"
+TINY = "FROM tiny:1\nARG DEMO_VERSION=1\nLABEL v=${DEMO_VERSION}\n"
 SLEEP = "#!/bin/sh\necho begun\nsleep 300\n"
 
 
@@ -132,7 +132,9 @@ def test_one_command_under_two_names_is_tried_once(tmp_path: Path) -> None:
 def test_a_syntax_line_that_cannot_be_fetched_is_noticed_before_the_first_build(setting: Setting) -> None:
     line = "# syntax=registry.invalid/some/frontend:1\n"
     with pytest.raises(EnvironmentFailureError) as caught:
-        setting.environment(line + "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\n").check()
+        setting.environment(
+            line + "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\nLABEL v=${DEMO_VERSION}\n"
+        ).check()
     for word in ("registry.invalid/some/frontend:1", "Remove that line", "docker load", "BUILDKIT_SYNTAX"):
         assert word in caught.value.message
     assert list_leftovers([setting.run_id]) == ()
@@ -140,7 +142,7 @@ def test_a_syntax_line_that_cannot_be_fetched_is_noticed_before_the_first_build(
 
 @pytest.mark.docker
 def test_a_base_image_that_cannot_be_fetched_is_ours(setting: Setting) -> None:
-    environment = setting.environment("FROM registry.invalid/os:1\nARG DEMO_VERSION=1\n")
+    environment = setting.environment("FROM registry.invalid/os:1\nARG DEMO_VERSION=1\nLABEL v=${DEMO_VERSION}\n")
     with pytest.raises(EnvironmentFailureError, match=r"cannot be fetched: .*registry\.invalid"):
         setting.build(environment)
 
@@ -148,7 +150,7 @@ def test_a_base_image_that_cannot_be_fetched_is_ours(setting: Setting) -> None:
 @pytest.mark.docker
 def test_a_network_that_is_down_while_building_is_ours(setting: Setting) -> None:
     environment = setting.environment(
-        "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\n"
+        "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\nLABEL v=${DEMO_VERSION}\n"
         "RUN python3 -m pip install --retries 1 --index-url https://index.invalid/simple demo==${DEMO_VERSION}\n",
         build_options=("--network=none",),
     )

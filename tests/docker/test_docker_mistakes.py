@@ -77,21 +77,25 @@ def test_retries_and_no_version_at_all_are_the_network() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ("RUM true\n", "line 4: unknown instruction: RUM"),
+        ("RUM true\n", "line 5: unknown instruction: RUM"),
         ("COPY nothing /x\n", "copies nothing"),
-        ("COPY --color=blue nothing /x\n", "line 4: [Uu]nknown flag"),
+        ("COPY --color=blue nothing /x\n", "line 5: [Uu]nknown flag"),
         ("RUN --mount=type=secret,id=zz,required true\n", "--secret id=zz"),
     ],
 )
 def test_the_engine_says_it_so(setting: Setting, more: str, words: str) -> None:
-    environment = setting.environment("ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\n" + more)
+    environment = setting.environment(
+        "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\nLABEL v=${DEMO_VERSION}\n" + more
+    )
     with pytest.raises(UsageError, match=words):
         setting.build(environment)
 
 
 @pytest.mark.docker
 def test_the_engine_says_so_of_what_a_candidate_lacks(setting: Setting) -> None:
-    text = "ARG BASE_IMAGE\nFROM ${BASE_IMAGE} AS one\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\n"
+    text = (
+        "ARG BASE_IMAGE\nFROM ${BASE_IMAGE} AS one\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\nLABEL v=${DEMO_VERSION}\n"
+    )
     with pytest.raises(BuildFailedError, match="nothing"):
         setting.build(setting.environment(text + "COPY --from=one /nothing${DEMO_VERSION} /x\n"))
     with pytest.raises(BuildFailedError, match=r"demo-1\.0"):
@@ -100,7 +104,7 @@ def test_the_engine_says_so_of_what_a_candidate_lacks(setting: Setting) -> None:
 
 @pytest.mark.docker
 def test_quiet_pip_without_a_network_is_no_evidence(setting: Setting) -> None:
-    text = "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\n"
+    text = "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\nLABEL v=${DEMO_VERSION}\n"
     environment = setting.environment(
         text + "RUN python3 -m pip install -qq --retries 0 --index-url https://index.invalid/x demo==${DEMO_VERSION}\n",
         build_options=("--network=none",),

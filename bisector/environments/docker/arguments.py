@@ -1,7 +1,7 @@
 """Which build argument carries a pin, and in what form."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
@@ -93,7 +93,7 @@ def pin_arguments(
         (argument, form)
         for pin in pins
         if canonicalize_name(pin) not in carried
-        for argument, form in [_find(dockerfile, path, pin, [arg for arg in declared if arg.name not in taken])]
+        for argument, form in [_find(dockerfile, path, pin, declared, taken)]
     ]
     return PinArguments((*templates, *found))
 
@@ -107,7 +107,9 @@ def _way_out(pin: str) -> str:
     return f"Say which ARG takes it, and how: --build-arg 'NAME={{{pin}}}' or, say, --build-arg 'NAME==={{{pin}}}'"
 
 
-def _find(dockerfile: Dockerfile, path: str, pin: str, declared: Sequence[Argument]) -> tuple[str, str]:
+def _find(
+    dockerfile: Dockerfile, path: str, pin: str, declared: Sequence[Argument], taken: Collection[str]
+) -> tuple[str, str]:
     folded = _folded(pin)
     wanted = {folded + suffix for suffix in _SUFFIXES}
     matching: dict[str, list[Argument]] = {}
@@ -120,7 +122,12 @@ def _find(dockerfile: Dockerfile, path: str, pin: str, declared: Sequence[Argume
         for name, found in matching.items()
         if any(_refers(argument.default or "", other) for argument in found for other in matching if other != name)
     }
-    names = [name for name in matching if name not in derived]
+    names = [name for name in matching if name not in derived and name not in taken]
+    if not names and (held := [name for name in matching if name in taken]):
+        raise UsageError(
+            f"pin {pin}: --build-arg {held[0]} sets the ARG that the pin would take; leave that option out, or write"
+            f" the pin's place into it: --build-arg '{held[0]}={{{pin}}}'"
+        )
     if not names:
         raise UsageError(f"pin {pin}: {path} has no ARG that carries it. {_listing(declared)} {_way_out(pin)}")
     if len(names) > 1:

@@ -5,7 +5,7 @@ import os
 import re
 import socket
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,8 @@ SECRET_LIMIT = 500 * 1024
 _MASKED_LENGTH = 6
 """Shorter values are not masked: they stand in a log by chance."""
 _VALUE = re.compile(r"^[^=:\s]+\s*[=:]\s*[\"']?(.*?)[\"']?$|\bpassword\s+(\S+)")
+
+_IN_ADDRESSES = re.compile(r"(?<=://)[^/\s@]+@")
 
 
 @dataclass(frozen=True)
@@ -182,3 +184,14 @@ def with_resolved(request: DockerRequest, credentials: Credentials) -> DockerReq
         secrets=tuple(secret.option for secret in credentials.secrets),
         ssh=tuple(agent.option for agent in credentials.agents),
     )
+
+
+def masking(values: Sequence[str]) -> Callable[[str], str]:
+    """What masks the secrets of a build, and credentials in addresses, in what it prints."""
+    secrets = re.compile("|".join(map(re.escape, values))) if values else None
+
+    def redact(text: str) -> str:
+        masked = _IN_ADDRESSES.sub("***@", text)
+        return secrets.sub("***", masked) if secrets else masked
+
+    return redact

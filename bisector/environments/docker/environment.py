@@ -1,16 +1,16 @@
 """Candidates as Docker images: built from a Dockerfile whose ARGs take the pins, run as containers."""
 
 import contextlib
-import re
-import tarfile
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
 from bisector.environments.base import BuildFailedError
+from bisector.environments.docker.aftermath import take_output, why_not_started, words_of
 from bisector.environments.docker.build import (
     build_options,
     check_build_options,
@@ -21,15 +21,14 @@ from bisector.environments.docker.build import (
 )
 from bisector.environments.docker.cli import Builder, cli_environment, require_values, trial
 from bisector.environments.docker.container import Container, create, remove, run_container
-from bisector.environments.docker.credentials import read_credentials, with_resolved
-from bisector.environments.docker.engine import engine, explanation, memory_kills_here, on_this_machine
-from bisector.environments.docker.files import keep_output, room_archive
+from bisector.environments.docker.credentials import masking, read_credentials, with_resolved
+from bisector.environments.docker.engine import engine, memory_kills_here, on_this_machine
+from bisector.environments.docker.files import room_archive
 from bisector.environments.docker.inputs import BuildInputs
 from bisector.environments.docker.installed import PYTHONS, content_identity, installed
-from bisector.environments.docker.refusals import lacks_user, phrase, to_blame, users_options
+from bisector.environments.docker.refusals import lacks_user, to_blame, users_options
 from bisector.environments.docker.run import (
     MODELS,
-    OUTPUT_ROOM,
     ROOM,
     SCRIPT_ROOM,
     check_run_arguments,
@@ -45,19 +44,6 @@ from pins.errors import EnvironmentFailureError, UsageError
 
 START_TIMEOUT = 60.0
 """Seconds in which a container with nothing in it must have started and ended."""
-
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
-
-
-def _masking(values: Sequence[str]) -> Callable[[str], str]:
-    """What masks the secrets of a build, and credentials in addresses, in what it prints."""
-    secrets = re.compile("|".join(map(re.escape, values))) if values else None
-
-    def redact(text: str) -> str:
-        masked = _CREDENTIALS.sub("***@", text)
-        return secrets.sub("***", masked) if secrets else masked
-
-    return redact
 
 
 class DockerEnvironment:
@@ -153,7 +139,7 @@ class DockerEnvironment:
             marker=probe,
             timeout=self._build_timeout,
             cancel=cancel,
-            redact=_masking(self._credentials.values()),
+            redact=masking(self._credentials.values()),
         )
         if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
             self._build_failed(ended, recipe.candidate, kernel_killed=self._here and memory_kills_here() > kills)
@@ -197,7 +183,8 @@ class DockerEnvironment:
             raise UsageError(f"{error.filename} cannot be read or made: {error.strerror}") from error
         inside = [str(SCRIPT_ROOM / script.name), *smoke.script.arguments]
         if script.suffix != ".py":
-            return self._run_command(build, smoke, cancel, archive, inside)
+            ended = self._run_command(build, smoke, cancel, archive, inside)
+            return replace(ended, not_started=why_not_started(script, ended.not_started))
         for python in dict.fromkeys((self._python, *PYTHONS)):
             ended = self._run_command(build, smoke, cancel, archive, [python, *inside])
             if not ended.not_started:
@@ -255,7 +242,7 @@ class DockerEnvironment:
             if lacks_user(said):  # an empty image knows no name, a candidate's may
                 return
             if blamed := to_blame(self._request.docker_args, said):
-                raise UsageError(f"{blamed}: the engine refuses it: {_words_of(error)}") from error
+                raise UsageError(f"{blamed}: the engine refuses it: {words_of(error)}") from error
             raise
 
     def _checked(self) -> Builder:
@@ -313,39 +300,14 @@ class DockerEnvironment:
                 killed_here=lambda: self._here and memory_kills_here() > kills,
             )
             if not ended.not_started:
-                _keep_output(container.id, smoke)
+                take_output(container.id, smoke)
             return ended
         except EnvironmentFailureError as error:
             if user := lacks_user(str(error)):
                 blamed = to_blame(self._request.docker_args, str(error)) or f"user {user}"
-                raise UsageError(f"{blamed}: no such user or group in the image: {_words_of(error)}") from error
+                raise UsageError(f"{blamed}: no such user or group in the image: {words_of(error)}") from error
             raise
         finally:
             # What cannot be removed now is found by its label later; how the run ended stands without it.
             with contextlib.suppress(EnvironmentFailureError):
                 remove(container.id)
-
-
-def _words_of(error: EnvironmentFailureError) -> str:
-    """The engine's own words."""
-    from docker.errors import APIError
-
-    cause = error.__cause__
-    return phrase(explanation(cause)) if isinstance(cause, APIError) else error.message
-
-
-def _keep_output(container: str, smoke: SmokeRun) -> None:
-    """Take PROBE_OUTPUT out of a container. What cannot be kept is said in the log: the outcome stands without it."""
-    from docker.errors import APIError
-
-    with engine() as client:
-        try:
-            chunks, _ = client.api.get_archive(container, str(OUTPUT_ROOM))
-            left_out = keep_output(chunks, smoke.output)
-        except APIError as error:
-            left_out = str(error.explanation)
-        except (OSError, tarfile.TarError) as error:
-            left_out = str(error)
-    if left_out:
-        with smoke.log.open("a", encoding="utf-8") as log:
-            log.write(f"\n[PROBE_OUTPUT was not kept whole: {left_out}]\n")

@@ -12,6 +12,8 @@ OUTPUT_LIMIT = 1 << 30
 """Bytes of PROBE_OUTPUT that are kept of one run."""
 OUTPUT_FILES = 10_000
 """Files and directories of PROBE_OUTPUT that are kept of one run."""
+_NAMED = 10
+"""How many of those that are left out are named."""
 
 
 def room_archive(script: Path | None) -> bytes:
@@ -71,17 +73,22 @@ def keep_output(chunks: Iterable[bytes], destination: Path) -> str:
         OSError: the disk does not take it.
         tarfile.TarError: the archive is broken.
     """
-    size = count = links = 0
+    size = count = 0
+    left_out: list[str] = []
+    kept: dict[PurePosixPath, Path] = {}
     with tarfile.open(fileobj=io.BufferedReader(_Chunks(chunks), 1 << 20), mode="r|") as archive:
         for member in archive:
-            parts = PurePosixPath(member.name).parts[1:]  # the first one is the directory's own name
+            path = PurePosixPath(member.name)
+            parts = path.parts[1:]  # the first one is the directory's own name
             if not parts:
                 continue
-            if ".." in parts or not (member.isfile() or member.isdir()):
-                links += 1
+            # A hard link stands for a file that the archive has brought before.
+            linked = kept.get(PurePosixPath(member.linkname)) if member.islnk() else None
+            if ".." in parts or not (member.isfile() or member.isdir() or linked):
+                left_out.append(f"{'/'.join(parts)} ({_kind(member)})")
                 continue
             count += 1
-            size += member.size
+            size += linked.stat().st_size if linked else member.size
             if count > OUTPUT_FILES or size > OUTPUT_LIMIT:
                 return f"more than {OUTPUT_FILES} files or {OUTPUT_LIMIT >> 20} MiB; the rest was left out"
             target = destination.joinpath(*parts)
@@ -89,8 +96,19 @@ def keep_output(chunks: Iterable[bytes], destination: Path) -> str:
                 target.mkdir(parents=True, exist_ok=True)
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
-            source = archive.extractfile(member)
-            if source is not None:
+            if linked:
+                shutil.copyfile(linked, target)
+            elif source := archive.extractfile(member):
                 with target.open("wb") as file:
                     shutil.copyfileobj(source, file, 1 << 20)
-    return f"{links} links or special files were left out" if links else ""
+            kept[path] = target
+    if not left_out:
+        return ""
+    more = f" and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
+    return f"only files and directories are; left out: {', '.join(left_out[:_NAMED])}{more}"
+
+
+def _kind(member: tarfile.TarInfo) -> str:
+    if member.issym() or member.islnk():
+        return f"link to {member.linkname}"
+    return "fifo" if member.isfifo() else "device" if member.isdev() else "not a plain file below it"

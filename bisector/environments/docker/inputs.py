@@ -14,6 +14,7 @@ from bisector.environments.docker.context import ContextReader, context_sources,
 from bisector.environments.docker.engine import engine
 from bisector.environments.docker.instructions import Dockerfile, base_images, read_dockerfile, stage_names
 from bisector.environments.docker.mistakes import mistake
+from bisector.environments.docker.reach import unreachable, unused
 from bisector.environments.docker.stamp import original_line, stamp_values, stamped, with_original_lines
 from bisector.model import Candidate, Ended, Recipe
 from bisector.request import DockerRequest
@@ -86,7 +87,16 @@ class BuildInputs:
         target = self._request.target
         if target and not target.isdigit() and target.lower() not in {stage.lower() for stage in stages}:
             raise UsageError(f"--target {target}: {self._path} has no such stage; its stages are {', '.join(stages)}")
-        _ = self._arguments
+        typed = {name for name, _ in self._request.build_args}
+        for name in self._arguments.carriers:
+            if reason := unreachable(self.dockerfile, str(self._path), target, name):
+                raise UsageError(reason)
+            if name not in typed and unused(self.dockerfile, name):
+                template = dict(self._arguments.templates)[name]
+                raise UsageError(
+                    f"ARG {name} takes a pin, and no instruction of {self._path} uses it, so that its value would"
+                    f" change nothing; use it, or, where a program in a RUN reads it, say so: --build-arg '{name}={template}'"
+                )
 
     def values(self, candidate: Mapping[str, str]) -> dict[str, str]:
         """The build arguments of a candidate. What the user gives precedes the index's time."""
