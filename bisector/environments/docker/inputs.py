@@ -95,7 +95,8 @@ class BuildInputs:
                 template = dict(self._arguments.templates)[name]
                 raise UsageError(
                     f"ARG {name} takes a pin, and no instruction of {self._path} uses it, so that its value would"
-                    f" change nothing; use it, or, where a program in a RUN reads it, say so: --build-arg '{name}={template}'"
+                    " change nothing; use it, or, where a program in a RUN reads it, say so:"
+                    f" --build-arg '{name}={template}'"
                 )
 
     def values(self, candidate: Mapping[str, str]) -> dict[str, str]:
