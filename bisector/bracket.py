@@ -67,12 +67,14 @@ class Bracket:
         judge: knows what is sought.
         good: the good end, None before it was chosen.
         bad: the bad end.
+        enough: runs that tell nothing after which an end is given up.
     """
 
     request: RunRequest
     judge: Judge
     good: Tried | None
     bad: Tried | None
+    enough: int = 1
 
     def cannot_tell(self) -> Ending | None:
         """The ending where an end says nothing: it cannot be built, is skipped, or fails in a way not looked for.
@@ -121,6 +123,8 @@ class Bracket:
 
     def _unjudged(self, tried: Tried, name: str) -> str:
         evidence = [outcome for outcome in self._outcomes(tried) if outcome is not Outcome.INFRA]
+        if len(evidence) < self.enough:
+            return ""
         if evidence and all(outcome is Outcome.SKIP for outcome in evidence):
             return f"the {name} end cannot be judged: the script skips it ({tried.candidate}); choose another"
         if not evidence or not all(outcome is Outcome.OTHER for outcome in evidence):

@@ -19,6 +19,8 @@ from pins.errors import EnvironmentFailureError
 
 INFRA_TRIES = 3
 """Runs of one candidate that may break for a reason of the machine before the whole run stops."""
+OTHER_TRIES = 2
+"""Runs of one candidate that fail otherwise than sought, and never as sought, before it is held untestable."""
 LONG_RUN = 600.0
 """Seconds from which one run is long: two confirming runs then do where nothing contradicted (`--repeat auto`)."""
 
@@ -79,7 +81,7 @@ class Driver:
                     continue
                 case Probe():
                     self._prober.start(self._chain.candidates[decision.candidate], decision.why)
-                    if len(self._in_flight()) < self._request.workers:
+                    if len(self._in_flight()) < self._request.workers and not self._prober.has_finished:
                         continue
                 case Wait():
                     pass
@@ -89,7 +91,7 @@ class Driver:
 
     def _bracket(self) -> Bracket:
         good, bad = (self._prober.known(self._chain.candidates[index]) for index in (0, -1))
-        return Bracket(self._request, self.judge, good, bad)
+        return Bracket(self._request, self.judge, good, bad, enough=self._hits())
 
     def _in_flight(self) -> list[int]:
         return [self._index[candidate] for candidate in self._prober.in_flight if candidate in self._index]
@@ -177,14 +179,27 @@ class Driver:
             return
         if tried.build is not None:
             search.mark_built(index)
-        for shown in tried.shown:
-            outcome = judge.outcome(shown.observation, shown.ended)
+        outcomes = [judge.outcome(shown.observation, shown.ended) for shown in tried.shown]
+        for outcome in outcomes:
             if outcome is Outcome.PASS:
                 search.record(index, Observation.PASS)
             elif outcome is Outcome.FAIL:
                 search.record(index, Observation.FAIL)
-            elif outcome in (Outcome.OTHER, Outcome.SKIP):
-                search.record(index, Observation.UNTESTABLE)
+        if self._tells_nothing(outcomes, index):
+            search.record(index, Observation.UNTESTABLE)
+
+    def _tells_nothing(self, outcomes: Sequence[Outcome], index: int) -> bool:
+        """Whether a candidate is given up: it skips or fails in other ways only, and not just once by bad luck.
+
+        Until then the search hears nothing of such a run, so that it asks for the candidate again.
+        """
+        if Outcome.PASS in outcomes or Outcome.FAIL in outcomes:
+            return False
+        if index in (0, self._chain.steps):
+            enough = self._hits()
+        else:
+            enough = min(OTHER_TRIES, self._hits()) if Outcome.OTHER in outcomes else 1
+        return len(outcomes) - outcomes.count(Outcome.INFRA) >= enough
 
     def _settings(self) -> SearchSettings:
         return SearchSettings(

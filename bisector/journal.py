@@ -170,6 +170,8 @@ class Journal:
             found = self._connection.execute("PRAGMA user_version").fetchone()[0]
         except (sqlite3.Error, OSError) as error:
             raise self._failure(error) from error
+        if found == 0:
+            raise self._failure(sqlite3.DatabaseError("it is empty"))
         if found != SCHEMA:
             raise UsageError(
                 f"{path} was written by another version of bisector (journal version {found}, this one reads {SCHEMA});"
@@ -321,6 +323,10 @@ class Journal:
 
     def _write(self, statement: str, *values: object) -> int:
         assert self.writable, "only the holder of the run's lock writes"
+        if not self.path.exists():
+            raise EnvironmentFailureError(
+                f"the journal {self.path} was removed while the run was under way: it is lost"
+            )
         try:
             return self._connection.execute(statement, values).lastrowid or 0
         except sqlite3.Error as error:
@@ -333,6 +339,12 @@ class Journal:
             raise self._failure(error) from error
 
     def _failure(self, error: sqlite3.Error | OSError) -> EnvironmentFailureError:
+        passing = isinstance(error, sqlite3.OperationalError) and not str(error).startswith("no such")
+        if isinstance(error, sqlite3.DatabaseError) and not passing:
+            return EnvironmentFailureError(
+                f"the journal {self.path} is damaged ({error}): this run cannot be gone on with. Its logs lie beside"
+                " it; start it anew with `bisector run`"
+            )
         return EnvironmentFailureError(
             f"the journal {self.path} could not be used: {error}."
             " Free disk space or mend the path, then go on with `bisector resume`; what it holds is not lost"

@@ -5,6 +5,7 @@ stage is work for the executor; what came of it is recorded here, in the caller'
 Candidates with equal input hashes share one build and one verdict.
 """
 
+import hashlib
 import shutil
 import socket
 import time
@@ -15,7 +16,7 @@ from pathlib import Path
 from threading import Event as Flag
 
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
-from bisector.events import BuildEnded, BuildStarted, Reporter, SmokeStarted
+from bisector.events import BuildEnded, BuildStarted, Note, Reporter, SmokeStarted
 from bisector.executors.local import Executor
 from bisector.journal import BuildStatus, Journal
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, SmokeScript
@@ -28,6 +29,8 @@ HEARTBEAT = 1.0
 """Seconds between looks at cancelled and budget-bound work while something runs."""
 
 
+LARGE_OUTPUT = 256 * 1024**2
+"""Bytes in the PROBE_OUTPUT of one run from which the user is warned: they are kept."""
 FULL_DISK = 256 * 1024
 """Bytes: a script that fails with less than this left has met a full disk, whatever it says."""
 
@@ -87,6 +90,7 @@ class Prober:
         self._reporter = reporter
         self._redact = redact
         self._host = socket.gethostname()
+        self._script_digest = digest_of(smoke.path)
         self._active: dict[Future[object], _Active] = {}
         self._ready: list[Finished] = []
         for name in ("logs", "output", "scratch", "builds"):
@@ -112,6 +116,11 @@ class Prober:
     def in_flight(self) -> tuple[Candidate, ...]:
         """Candidates with work under way."""
         return tuple(active.tried.candidate for active in self._active.values() for _ in range(1 + len(active.also)))
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether `wait` has something to give at once."""
+        return bool(self._ready)
 
     def feasible(self, candidate: Candidate) -> bool:
         """Whether the pins of a candidate can be resolved together (asked of the environment, not recorded)."""
@@ -180,7 +189,13 @@ class Prober:
             for future in self._executor.wait(set(self._active), left):
                 active = self._active.pop(future)
                 assert active.after is not None
-                ended = active.after(active, future)
+                try:
+                    ended = active.after(active, future)
+                except OSError as error:
+                    raise EnvironmentFailureError(
+                        f"{active.tried.candidate} could not be tried: {error}. Is {self._directory} still there and"
+                        " writable? Nothing is concluded from this"
+                    ) from error
                 if ended is not None:
                     finished.append(ended)
             finished += self._ready
@@ -302,6 +317,11 @@ class Prober:
         tried = active.tried
         build = tried.build
         assert build is not None
+        if digest_of(self._smoke.path) != self._script_digest:
+            raise EnvironmentFailureError(
+                f"the smoke script {self._smoke.path} changed while the run was under way: what it would show now does"
+                " not fit what it has shown. Put it back and resume, or start a new run"
+            )
         tried.begun += 1
         name = active.name = f"{tried.entry.id}-run-{tried.begun}"
         log = self._directory / "logs" / f"{name}.log"
@@ -314,6 +334,12 @@ class Prober:
         )
         self._reporter(SmokeStarted(tried.entry.id, tried.candidate, active.why))
         self._submit(active, lambda: self._run_once(build, run, active.cancel), self._ran)
+
+    def _warn_of_large_output(self, name: str) -> None:
+        size = size_of(self._directory / "output" / name)
+        if size > LARGE_OUTPUT:
+            place = self._directory / "output" / name
+            self._reporter(Note(f"the script left {size // 1024**2} MiB in {place}, which are kept", warning=True))
 
     def _run_once(self, build: Build, run: SmokeRun, cancel: Flag) -> Ended:
         ended = self._environment.run(build, run, cancel)
@@ -334,10 +360,24 @@ class Prober:
         assert isinstance(ended, Ended)
         if ended.cancelled:
             return Finished(tried, cancelled=True)
+        self._warn_of_large_output(active.name)
         shown = Shown(ended, observe(ended, self._smoke.path), active.number)
         self._journal.end_run(active.number, ended, shown.observation)
         tried.shown.append(shown)
         return Finished(tried, shown, str(self._directory / "logs" / f"{active.name}.log"))
+
+
+def digest_of(script: Path) -> str:
+    """Hex SHA-256 of the script, "" where it cannot be read."""
+    try:
+        return hashlib.sha256(script.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def size_of(directory: Path) -> int:
+    """Bytes of all files below a directory."""
+    return sum(path.lstat().st_size for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def fresh(directory: Path) -> Path:

@@ -43,6 +43,9 @@ from pins.model import PinKind
 if TYPE_CHECKING:
     from pins.sources.index_configuration import IndexConfiguration
 
+PLANNED_RESOLUTIONS = 64
+"""Candidates up to which a plan asks the resolver about each."""
+
 _AXES = tuple[Axis, ...]
 
 
@@ -166,6 +169,8 @@ def plan(request: RunRequest) -> Plan:
     axes = axes_of(request, environment, index, exclude_newer)
     reasons: dict[Candidate, str] = {}
     chain = _lay_chain(axes, environment, reasons)
+    for candidate in _worth_asking(chain):
+        _feasible(environment, candidate, reasons)
     return Plan(axes, chain, tuple(reasons.items()))
 
 
@@ -268,14 +273,7 @@ def _lay_chain(axes: tuple[Axis, ...], environment: Environment, reasons: dict[C
     reasons = {} if reasons is None else reasons
 
     def feasible(candidate: Candidate) -> bool:
-        try:
-            environment.resolve(candidate)
-        except InfeasibleError as error:
-            reasons[candidate] = str(error)
-            return False
-        except BuildFailedError:
-            return True  # what a build shows is for the search
-        return True
+        return _feasible(environment, candidate, reasons)
 
     if len(axes) == 1:
         return chain_through(axes, [axes])
@@ -308,6 +306,23 @@ def _new_journal(
             "facts": to_json(host_facts(), dict[str, str]),
         },
     )
+
+
+def _feasible(environment: Environment, candidate: Candidate, reasons: dict[Candidate, str]) -> bool:
+    """Whether a candidate can be resolved; `reasons` takes the resolver's reason where not."""
+    try:
+        environment.resolve(candidate)
+    except InfeasibleError as error:
+        reasons[candidate] = str(error)
+        return False
+    except BuildFailedError:
+        return True  # what a build shows is for the search
+    return True
+
+
+def _worth_asking(chain: Chain) -> tuple[Candidate, ...]:
+    """The candidates whose resolution a plan asks for: all of a short chain, the ends of a long one."""
+    return chain.candidates if chain.steps < PLANNED_RESOLUTIONS else (chain.candidates[0], chain.candidates[-1])
 
 
 def _fingerprint(request: RunRequest, environment: Environment) -> dict[str, str]:

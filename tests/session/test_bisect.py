@@ -226,3 +226,46 @@ def test_a_verdict_that_a_fresh_build_contradicts_does_not_stand_on_one_side(ask
     script = '[ "$PIN_WIDGET" -lt 6 ] || [ "$(cat "$BUILD_DIRECTORY"/number)" -ge 5 ]'
     result = bisect(ask(script, build=built, rebuild_witnesses=True, max_runs=60))
     assert result.confidence is None or result.confidence < 0.999
+
+
+@pytest.mark.parametrize("once", ['echo "reset by peer" >&2; exit 7', "exit 125"])
+@pytest.mark.parametrize("end", ["0", "16"])
+def test_one_run_of_an_end_that_tells_nothing_is_not_the_last_word(
+    ask: Ask, tmp_path: Path, once: str, end: str
+) -> None:
+    script = f"""
+if [ "$PIN_WIDGET" = {end} ] && [ ! -e {tmp_path}/seen ]; then touch {tmp_path}/seen; {once}; fi
+[ "$PIN_WIDGET" -lt 6 ] || {{ echo "gears are stuck" >&2; exit 1; }}"""
+    result = bisect(ask(script, expect="gears"))
+    assert result.culprit is not None
+    assert result.culprit.moves[0].new == "6"
+
+
+def test_one_other_failure_of_a_candidate_does_not_make_it_untestable(ask: Ask, tmp_path: Path) -> None:
+    script = f"""
+if [ ! -e {tmp_path}/$PIN_WIDGET ] && [ "$PIN_WIDGET" != 0 ] && [ "$PIN_WIDGET" != 16 ]; then
+    touch {tmp_path}/$PIN_WIDGET; echo "OSError: reset by peer" >&2; exit 7
+fi
+[ "$PIN_WIDGET" -lt 6 ] || {{ echo "ValueError: gears are stuck" >&2; exit 1; }}"""
+    result = bisect(ask(script))
+    assert result.culprit is not None
+    assert result.culprit.moves[0].new == "6"
+
+
+def test_a_script_that_changes_during_a_run_stops_it(ask: Ask) -> None:
+    result = bisect(ask('[ "$PIN_WIDGET" -lt 6 ] && echo "# more" >>"$0"; [ "$PIN_WIDGET" -lt 6 ]'))
+    assert result.verdict is Verdict.INFRASTRUCTURE
+    assert "smoke script" in result.summary
+    assert "changed" in result.summary
+
+
+def test_a_journal_that_is_removed_during_a_run_is_missed(ask: Ask, tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFailureError, match="removed"):
+        bisect(ask(f'rm -f {tmp_path}/state/bisector/runs/*/journal.sqlite; [ "$PIN_WIDGET" -lt 6 ]'))
+
+
+def test_ends_that_both_fail_to_build_do_not_bracket(ask: Ask) -> None:
+    from bisector.request import BuildFailureIs
+
+    result = bisect(ask("true", build="false", build_failure_is=BuildFailureIs.FAIL))
+    assert result.verdict is Verdict.NO_BRACKET

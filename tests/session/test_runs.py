@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from bisector.journal import Journal
 from bisector.leftovers import collect_garbage
 from bisector.runs import JOURNAL, all_runs, driving, find_run, identity_of, is_driven, new_run_directory
-from pins.errors import UsageError
+from pins.errors import EnvironmentFailureError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -74,3 +75,17 @@ def test_garbage_collection_passes_by_a_journal_that_it_cannot_read() -> None:
     found = collect_garbage()
     assert damaged.exists()
     assert damaged.name in found.not_looked_for[0]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database", b"garbage" * 1000])
+def test_a_damaged_journal_is_called_damaged(content: bytes) -> None:
+    run = begun()
+    (run / JOURNAL).write_bytes(content)
+    with pytest.raises(EnvironmentFailureError, match="damaged"):
+        Journal(run / JOURNAL)
+
+
+def test_a_directory_without_a_journal_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="holds no run"):
+        find_run(str(tmp_path / "empty"))
