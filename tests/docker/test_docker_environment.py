@@ -67,7 +67,7 @@ exit 7
     assert (smoke.output / "d" / "file").read_text() == "kept\n"
     log = smoke.log.read_text()
     assert "/bisector/work" in log
-    assert "PROBE_OUTPUT was not kept whole: 1 links" in log
+    assert "left out: link (link to /etc/passwd)" in log
 
 
 def test_home_and_caches_are_fresh_in_every_run_and_the_script_cannot_be_changed(setting: Setting) -> None:
@@ -159,7 +159,7 @@ def test_a_script_that_cannot_be_started_is_told_from_one_that_says_127(setting:
     environment = setting.environment()
     build = setting.build(environment)
     missing = setting.run(environment, build, "#!/no/such/interpreter\n", named="smoke.sh")
-    assert "/bisector/script/smoke.sh" in missing.not_started
+    assert "/no/such/interpreter, the interpreter that smoke.sh names" in missing.not_started
     said = setting.run(environment, build, "#!/bin/sh\nnonsense-command\n", named="smoke.sh")
     assert (said.exit_status, said.not_started) == (127, "")
 
@@ -195,7 +195,7 @@ def now() -> datetime:
 
 def test_a_parse_error_names_the_line_of_the_users_file(setting: Setting) -> None:
     environment = setting.environment(DEMO + "RUM nonsense\n", time=now())
-    with pytest.raises(BuildFailedError, match="line 5"):
+    with pytest.raises(UsageError, match="line 5"):
         setting.build(environment)
 
 
