@@ -17,6 +17,7 @@ from bisector.environments.docker.container import create
 from bisector.environments.docker.engine import engine
 from bisector.environments.docker.leftovers import list_leftovers, remove_leftovers
 from bisector.model import Build, Ended
+from bisector.processes import end_marked
 from pins.errors import EnvironmentFailureError, UsageError
 from tests.docker.docker_setting import Setting, engine_script
 
@@ -184,6 +185,26 @@ def test_the_containers_of_a_killed_client_are_found_and_removed(setting: Settin
     assert [leftover.kind for leftover in list_leftovers([setting.run_id])] == ["image"]
     assert remove_leftovers([setting.run_id]) == [f"image {found[2].names[0]}"]
     assert remove_leftovers([setting.run_id]) == []
+
+
+@pytest.mark.docker
+def test_the_build_of_a_killed_client_is_found_and_ended(setting: Setting) -> None:
+    text = "ARG BASE_IMAGE\nFROM ${BASE_IMAGE}\nARG DEMO_VERSION=1\n"
+    environment = setting.environment(text + f"RUN echo {setting.run_id} ${{DEMO_VERSION}}; sleep 300\n")
+    pid = os.fork()
+    if pid == 0:  # the client: starts a build, and never comes back
+        try:
+            setting.build(environment)
+        finally:
+            os._exit(1)
+    log = setting.room / "1.log"
+    wait_for(lambda: log.exists() and " " + setting.run_id in log.read_text())
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    marker = f"{setting.run_id}.build-1"
+    assert end_marked({marker}) > 0
+    assert end_marked({marker}) == 0
+    assert list_leftovers([setting.run_id]) == ()
 
 
 def wait_for(condition: "object", seconds: float = 60.0) -> None:

@@ -111,7 +111,7 @@ def _refused(ended: Ended, typed: Sequence[str]) -> None:
         r"|minimum memory|unknown runtime|range of cpus"
     )
     if ended.exit_status == 125 or re.search(refused, said, re.IGNORECASE):
-        raise UsageError(f"docker does not accept {' '.join(typed)}: {first}")
+        raise UsageError(f"docker does not accept {' '.join(typed)} as options of a container: {first}")
     raise EnvironmentFailureError(f"the engine cannot make a container: {first}")
 
 
