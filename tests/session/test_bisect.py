@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from bisector import Outcome, Result, Verdict, bisect, plan, resume
-from bisector.runs import all_runs
+from bisector.journal import Journal
+from bisector.runs import JOURNAL, all_runs
 from pins.errors import EnvironmentFailureError, UsageError
 from tests.local_index import LocalIndex
 from tests.session.conftest import Ask
@@ -215,10 +216,12 @@ def test_an_index_that_breaks_down_ends_the_run_with_an_environment_error(ask: A
 def test_the_witnesses_are_built_afresh_when_asked(ask: Ask) -> None:
     result = bisect(ask('[ "$PIN_WIDGET" -lt 6 ]', rebuild_witnesses=True))
     assert result.culprit is not None
-    afresh = [run for probe in result.probes for run in probe.runs]
-    plain = bisect(ask('[ "$PIN_WIDGET" -lt 6 ]'))
-    assert result.builds == plain.builds + 2
-    assert len(afresh) == plain.runs + 2
+    journal = Journal(Path(result.run_directory) / JOURNAL, writable=False)
+    assert [run.why for run in journal.runs()][-2:] == ["predecessor, built afresh", "culprit, built afresh"]
+    journal.close()
+    witnesses = [probe for probe in result.probes if probe.step in (5, 6)]
+    assert len(witnesses) == 2
+    assert result.builds == len(result.probes) + 2
 
 
 def test_a_verdict_that_a_fresh_build_contradicts_does_not_stand_on_one_side(ask: Ask, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from bisector.journal import BuildStatus, Journal
 from bisector.processes import MARKER
-from bisector.runs import JOURNAL
+from bisector.runs import JOURNAL, identity_of
 from tests.local_index import LocalIndex
 
 SCRIPT = """#!/bin/sh
@@ -73,12 +73,12 @@ def bench(tmp_path: Path, local_index: LocalIndex) -> Bench:
     return Bench(local_index, tmp_path / "state" / "bisector" / "runs" / "one", script, variables)
 
 
-def marked_processes() -> list[psutil.Process]:
+def marked_processes(bench: Bench) -> list[psutil.Process]:
     """Every process that was started for a probe or a build of this test's run."""
     found = []
     for process in psutil.process_iter():
         try:
-            if process.environ().get(MARKER, "").startswith("one."):
+            if process.environ().get(MARKER, "").startswith(identity_of(bench.directory)):
                 found.append(process)
         except psutil.Error:
             continue
@@ -129,7 +129,7 @@ def check_moments(bench: Bench, moments: int, seed: int) -> None:
         if out:
             assert answer(out) == expected
         bench.call("gc")
-        assert marked_processes() == []
+        assert marked_processes(bench) == []
         assert not any((bench.directory / "scratch").glob("*"))
         if out:
             assert not (bench.directory / "builds").exists()
@@ -163,7 +163,7 @@ def test_an_interrupted_run_says_how_to_go_on(bench: Bench, number: signal.Signa
     assert process.returncode == code
     assert b"bisector resume" in errors
     assert b"Traceback" not in errors
-    assert marked_processes() == []
+    assert marked_processes(bench) == []
     resumed = bench.call("resume", "one", "--format", "json")
     assert answer(resumed.stdout)["culprit"]["new"] == "23"
 
