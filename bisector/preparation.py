@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -142,6 +143,33 @@ def _releases_of(environment: Environment, index: "IndexConfiguration") -> "Pack
     target = target_of(interpreter) if interpreter is not None else None
     index = getattr(environment, "index", index)  # with what requirement files add
     return PackageIndex(index, target, cache=PageCache(cache_directory(os.environ)))
+
+
+_SECRET = re.compile(r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|API_?KEY|ACCESS_KEY|PRIVATE_KEY)(?:$|_)")
+_NO_SECRET = re.compile(r"\d*|true|false|yes|no|on|off", re.IGNORECASE)
+
+
+def refuse_secrets(request: RunRequest) -> None:
+    """Refuse values that look like credentials where they would be recorded: in the journal, reports, an image.
+
+    Raises:
+        UsageError: with the option that passes them on without recording them.
+    """
+    places = [
+        ("--smoke-env", request.smoke.variables, "set it in your shell and name it with --pass-env {name}"),
+        (
+            "--build-arg",
+            request.docker.build_args,
+            "a build argument is kept in the image; use --secret id={name},env={name}",
+        ),
+    ]
+    for option, pairs, cure in places:
+        for name, value in pairs:
+            if _SECRET.search(name.upper()) and not _NO_SECRET.fullmatch(value):
+                raise UsageError(
+                    f"{option} {name}=... looks like a credential, and would be recorded with the run: "
+                    + cure.format(name=name)
+                )
 
 
 def without_credentials(request: RunRequest, index: "IndexConfiguration") -> RunRequest:

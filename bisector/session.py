@@ -26,6 +26,7 @@ from bisector.preparation import (
     make_environment,
     pins_of,
     read_index,
+    refuse_secrets,
     without_credentials,
 )
 from bisector.prober import Prober
@@ -94,6 +95,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
         InterruptedRunError: Ctrl-C (`KeyboardInterrupt`); the run can be resumed.
     """
     check_script(request.smoke.path, local=request.environment != "docker")
+    refuse_secrets(request)
     created = datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
     exclude_newer = request.exclude_newer or created
@@ -127,6 +129,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
         InterruptedRunError: Ctrl-C (`KeyboardInterrupt`).
     """
     check_script(request.smoke.path, local=request.environment != "docker")
+    refuse_secrets(request)
     created = datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
     run_directory = new_run_directory(request.run_directory, room="probes")

@@ -173,7 +173,7 @@ def _culprit_sentence(result: Result) -> str:
     along = ", ".join(step(other) for other in culprit.moves[1:])
     together = f", moving together with {along}" if along else ""
     partners = ", ".join(f"{pin} {value}" for pin, value in culprit.partners)
-    needs = f" It fails only together with {partners}." if partners else ""
+    needs = f" It was seen to fail only together with {partners}." if partners else ""
     return f"{move.pin} {move.new}{dated} is the first that fails{together}; its predecessor {move.old} passes.{needs}"
 
 
