@@ -1,6 +1,5 @@
 """The loop: ask the search for the next candidate, probe it, tell the search what it showed, until it concludes."""
 
-import statistics
 import time
 from collections.abc import Sequence
 
@@ -225,7 +224,7 @@ class Driver:
 
     @staticmethod
     def _median_seconds(seconds: Sequence[float]) -> float | None:
-        return statistics.median(seconds) if seconds else None
+        return sorted(seconds)[len(seconds) // 2] if seconds else None
 
     def _costs(self) -> Costs:
         """What a build and a run are expected to take, from those so far."""

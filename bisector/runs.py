@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +32,7 @@ def new_run_directory(asked_for: Path | None, *, room: str = "runs") -> Path:
         UsageError: the directory that was asked for holds something.
         EnvironmentFailureError: it cannot be made.
     """
-    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    name = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{os.urandom(2).hex()}"
     directory = asked_for or state_directory() / room / name
     there = next(path for path in (directory, *directory.parents) if path.exists())
     if asked_for is not None and not there.is_dir():
