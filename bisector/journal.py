@@ -358,8 +358,9 @@ def _lay_out(path: Path, facts: Mapping[str, str]) -> None:
     connection = sqlite3.connect(unborn, isolation_level=None)
     try:
         connection.execute("PRAGMA synchronous=FULL")
-        connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA}; COMMIT;")
+        connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version={SCHEMA};")
         connection.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
+        connection.execute("COMMIT")
     finally:
         connection.close()
     unborn.replace(path)
