@@ -21,7 +21,7 @@ from bisector.runs import JOURNAL, identity_of
 from tests.local_index import LocalIndex
 
 SCRIPT = """#!/bin/sh
-sleep 30 & # a stray child, to be ended with the run
+sleep 30 >/dev/null 2>&1 & # a stray child, to be ended with the run
 sleep 0.05
 [ "$PIN_WIDGET" -lt 23 ]
 """
