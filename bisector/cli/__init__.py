@@ -4,6 +4,7 @@ Only what `--help` needs is imported here; each command imports what it uses. Ho
 goes, is said in `pins.command_line`.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -47,6 +48,7 @@ class Typed:
 
 def main() -> None:
     """The console command. Words after `--` are the smoke script's, and never looked at as options."""
+    gc.set_threshold(50_000, 20, 20)  # imports make many objects that stay: looking through them again slows the start
     words = tuple(sys.argv[1:])
     end = words.index("--") if "--" in words else len(words)
     start(app, "bisector", args=words[:end], obj=Typed(words, words[end + 1 :]))
