@@ -135,9 +135,14 @@ class Knowledge:
         return group is None or marks[group] < candidate < marks[group + 1]
 
     @cached_property
+    def threshold(self) -> float:
+        """Probability that the answer must hold."""
+        return self.settings.threshold(contradicted=self.open_group is None)
+
+    @cached_property
     def sure(self) -> bool:
         """Whether the answer is likely enough to be taken for the truth, once its witnesses confirm it."""
-        return self.belief.mass(*self.answer) >= self.settings.threshold
+        return self.belief.mass(*self.answer) >= self.threshold
 
     @cached_property
     def settled(self) -> bool:

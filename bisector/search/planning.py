@@ -25,7 +25,7 @@ def plan(known: Knowledge, running: Counter[int], in_flight: Sequence[int], cost
     outlook = Outlook(known.doubt, [evidence.build_of(candidate) for candidate in in_flight])
     limits = (-1, known.steps + 1)
     heavy = known.open_group
-    if heavy is None and max(belief.weights) >= known.settings.threshold:
+    if heavy is None and max(belief.weights) >= known.threshold:
         heavy = belief.weights.index(max(belief.weights))
     if heavy is not None:
         # The culprit of a sound script, or one beyond reasonable doubt, is in there: nothing outside is built.
@@ -51,7 +51,7 @@ def _may_repeat(known: Knowledge, costs: Costs) -> bool:
     """
     belief = known.belief
     if known.open_group is None:
-        return max(belief.weights) < known.settings.threshold
+        return max(belief.weights) < known.threshold
     spent = known.evidence.runs - (len(belief.marks) - 2)
     share = REPEAT_SHARE * math.log2(known.steps + 1) * costs.build / max(costs.run, NEGLIGIBLE)
     return spent < max(FEW_REPEATS, share)

@@ -33,6 +33,7 @@ class Replication:
         self._belief = search.belief
         self._model = search.known.rate_model
         self._settings = search.settings
+        self._contradicted = search.known.open_group is None
         self._counts = search.evidence.counts()
         self._fails = self._passes = 0
         self._untestable = False
@@ -74,10 +75,12 @@ class Replication:
         if self._untestable:
             return ReplicationVerdict.UNDETERMINED
         hits = 1 if self._settings.trusting else LEAST_HITS
+        contradicted = self._contradicted or (self._fails > 0 and self._passes > 0)
+        threshold = self._settings.threshold(contradicted=contradicted)
         bad = self.bad_probability
-        if bad >= self._settings.threshold and self._fails >= hits:
+        if bad >= threshold and self._fails >= hits:
             return ReplicationVerdict.FAIL
-        if 1.0 - bad >= self._settings.threshold and self._passes >= hits:
+        if 1.0 - bad >= threshold and self._passes >= hits:
             return ReplicationVerdict.PASS
         return ReplicationVerdict.UNDETERMINED if self._fails + self._passes >= MOST_RUNS else None
 

@@ -115,10 +115,14 @@ class SearchSettings:
             return self.hits
         return max(self.hits, math.ceil(math.log((1.0 - self.confidence) / 10.0) / math.log(0.5)))
 
-    @property
-    def threshold(self) -> float:
-        """Probability at which a step is taken for the culprit; stricter than asked for, as belief is optimistic."""
-        return self.confidence if self.rates_known else 1.0 - (1.0 - self.confidence) / 2.0
+    def threshold(self, *, contradicted: bool) -> float:
+        """Probability at which a step is taken for the culprit; stricter than asked for, as belief is optimistic.
+
+        More so once runs have contradicted each other: then it all rests on rates that few runs have shown.
+        """
+        if self.rates_known:
+            return self.confidence
+        return 1.0 - (1.0 - self.confidence) / (3.0 if contradicted else 2.0)
 
     def run_limit(self, steps: int) -> int:
         """Runs after which a search over so many steps gives up."""

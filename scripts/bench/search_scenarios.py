@@ -158,7 +158,7 @@ def elapsed(workers: int, a: float, b: float, spread: float, seed: str) -> tuple
 def print_workers(trials: int, seed: int) -> None:
     """How much sooner several workers come to the verdict, with probes that take different times."""
     print(f"Workers, N = {STEPS}, rates unknown, confirming runs included: speed-up, and probes started")
-    print("   a    b  spread       1 worker        2 workers        4 workers        8 workers  (log2(K+1): 1 1.6 2.3)")
+    print("   a    b  spread       1 worker        2 workers        4 workers        8 workers (log2(K+1): 1 1.6 2.3)")
     for a, b, spread in ((0.0, 0.0, 0.0), (0.0, 0.0, 0.3), (0.0, 0.0, 0.7), (0.1, 0.1, 0.3), (0.1, 0.1, 0.7)):
         line, alone = f"{a:4.2f} {b:4.2f} {spread:7.1f}", math.nan
         for workers in (1, 2, 4, 8):
