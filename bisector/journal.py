@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+import pydantic_core
 from pydantic import TypeAdapter
 
 from bisector.model import Build, Candidate, Ended, Recipe
@@ -117,14 +118,14 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
     return _adapters[kind]
 
 
-def to_json(value: object, kind: Any = None) -> str:
-    """One of the project's dataclasses as JSON text."""
-    return adapter(kind or type(value)).dump_json(value).decode()
+def to_json(value: object) -> str:
+    """One of the project's dataclasses as JSON text, without the serialiser of its kind, which takes time to make."""
+    return pydantic_core.to_json(value).decode()
 
 
 def candidate_to_json(candidate: Candidate) -> str:
     """A candidate as JSON text, equal for equal candidates."""
-    return to_json(candidate.pins, tuple[tuple[str, str], ...])
+    return to_json(candidate.pins)
 
 
 def candidate_from_json(text: str) -> Candidate:
@@ -258,9 +259,9 @@ class Journal:
             "UPDATE runs SET ended = ?, observation = ? WHERE number = ?", to_json(ended), to_json(observation), number
         )
 
-    def decide(self, kind: str, value: object, form: Any = None) -> None:
+    def decide(self, kind: str, value: object) -> None:
         """Record something decided or found."""
-        self._write("INSERT INTO decisions (time, kind, body) VALUES (?, ?, ?)", _now(), kind, to_json(value, form))
+        self._write("INSERT INTO decisions (time, kind, body) VALUES (?, ?, ?)", _now(), kind, to_json(value))
 
     # Reading it back.
 

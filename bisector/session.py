@@ -34,7 +34,7 @@ from bisector.processes import end_marked
 from bisector.report import short_summary
 from bisector.report.model import ProbeRecord, Result, Verdict
 from bisector.request import RunRequest
-from bisector.results import CHAIN, chain_of, result_of
+from bisector.results import chain_of, result_of
 from bisector.runs import JOURNAL, driving, find_run, identity_of, marker_of, new_run_directory
 from bisector.smoke import check_script
 from bisector.space import Chain, chain_through, ends, order_of_pins
@@ -152,7 +152,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
         try:
             for _ in range(runs):
                 prober.probe(candidate, "asked for")
-            journal.decide("finished", "probe", str)
+            journal.decide("finished", "probe")
         except KeyboardInterrupt:
             raise InterruptedRunError(run_directory) from None
         finally:
@@ -257,12 +257,12 @@ def _drive(
             assert ending.lower is not None
             assert ending.upper is not None
             journal.decide("certificate", certify(chain, ending.lower, ending.upper, driver.standing))
-        journal.decide("finished", ending.verdict.value, str)
+        journal.decide("finished", ending.verdict.value)
     except KeyboardInterrupt:
-        journal.decide("stopped", "interrupted", str)
+        journal.decide("stopped", "interrupted")
         raise InterruptedRunError(run_directory) from None
     except EnvironmentFailureError as error:
-        journal.decide("stopped", redact(str(error)), str)
+        journal.decide("stopped", redact(str(error)))
     finally:
         prober.close()
         journal.set_meta("seconds", str(before + time.monotonic() - started))
@@ -304,11 +304,11 @@ def _new_journal(
             "created": created.isoformat(),
             "exclude_newer": (request.exclude_newer or created).isoformat(),
             "request": to_json(without_credentials(request, index)),
-            "axes": to_json(axes, _AXES),
-            "chain": to_json(tuple(candidate.pins for candidate in chain.candidates), CHAIN),
-            "fingerprint": to_json(_fingerprint(request, environment), dict[str, str]),
+            "axes": to_json(axes),
+            "chain": to_json(tuple(candidate.pins for candidate in chain.candidates)),
+            "fingerprint": to_json(_fingerprint(request, environment)),
             "environment": environment.name,
-            "facts": to_json(host_facts(), dict[str, str]),
+            "facts": to_json(host_facts()),
         },
     )
 
