@@ -17,7 +17,37 @@ EQUAL_COSTS = Costs()
 
 
 class ChainSearch:
-    """Finds the first bad candidate of a chain 0..steps whose runs may err and whose candidates may not be testable."""
+    """Finds the first bad candidate of a chain 0..steps whose runs may err and whose candidates may not be testable.
+
+    **What it searches.** One hypothesis for each step, that this step is the first bad one, and two more: the good
+    end is bad already, the bad end is not bad. Two unknown rates, how often a good candidate fails and a bad one
+    passes, are integrated out: either the script never errs (prior 0.95), or it errs at rates that are learned as
+    the runs come in (`rates`). All hypotheses between two tested candidates explain the runs equally well, so the
+    posterior costs the same for ten steps and for a hundred thousand (`belief`).
+
+    **What it runs next.** First both ends. Then the candidate whose run is expected to tell the most bits about the
+    hypotheses for its cost, where a build that exists costs only a run (`outlook`, `planning`), weighed by the
+    chance that the candidate can be tested at all, which untestable neighbours lower (`testability`). With a script
+    that has not contradicted itself that is plain bisection: the interval that such a script leaves is halved
+    exactly, and nothing outside it is built. This gives at most ceil(log2(steps)) + 2 builds. Until the first
+    contradiction, two cheap runs may look for one, more only where builds are dear.
+
+    **When it stops.** When the hypotheses that nothing worth trying can tell apart hold the asked-for probability,
+    *and* the last candidate before them has passed, and the first after them has failed, r times each (`verdicts`).
+    The second condition is not redundant. A sound-looking script is believed to be sound, and a single false fail
+    makes everything to its left look good: with r = 1 up to one answer in five is wrong although the posterior says
+    0.99. Each of the r hits would have to be false for that. If untestable candidates stand between the two
+    witnesses, the answer is that range, and never one of its steps.
+
+    **Invariants.** A single outcome never rules a step out for good, since a flaky script stays possible.
+    Untestable candidates move no belief. Whatever is answered depends only on what was recorded, not on its order:
+    replaying a journal gives the same next probe. It ends: every run is counted against a limit, and every
+    candidate is found untestable at most once.
+
+    A history with merges, or several pins whose steps form no chain, need another structure of hypotheses: what
+    lies between `Belief` and `Outlook` (which hypotheses make a candidate bad, and sums of weights over them) is
+    the place.
+    """
 
     def __init__(
         self, steps: int, settings: SearchSettings = DEFAULT_SETTINGS, prior: Sequence[float] | None = None

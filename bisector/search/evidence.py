@@ -66,11 +66,14 @@ class Evidence:
         one, other = sorted((self.build_of(first), self.build_of(second)))
         if one == other:
             return
-        members = sorted(self.members(one) + self.members(other))
-        self._members.pop(other, None)
-        self._members[one] = members
-        for member in members:
+        members = self._members.setdefault(one, [one])
+        joining = self._members.pop(other, [other])
+        for member in joining:
             self._parent[member] = one
+        if members[-1] < joining[0]:
+            members.extend(joining)
+        else:
+            members[:] = sorted(members + joining)
         for counts in (self._fails, self._passes):
             if other in counts:
                 counts[one] = counts.get(one, 0) + counts.pop(other)

@@ -121,4 +121,10 @@ def give_up(known: Knowledge, reason: str) -> Conclusion:
     further = belief.entropy() / bits + 2.0 * settings.hits if bits > 1e-3 else None
     confidence = belief.mass(lower, upper)
     if_flaky = belief.mass(lower, upper, belief.weights_if_flaky)
+    for probability, what in (
+        (belief.none_probability, "the bad end is not bad"),
+        (belief.all_bad_probability, "the good end is bad already"),
+    ):
+        if probability > 1.0 - settings.confidence:
+            reason += f"; with a probability of {probability:.0%} {what}"
     return Conclusion(ConclusionKind.UNDETERMINED, lower, upper, confidence, if_flaky, reason, further)

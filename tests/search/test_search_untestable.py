@@ -73,7 +73,7 @@ def test_a_long_chain_without_anything_testable_ends_soon_and_says_what_was_not_
 def test_an_end_that_cannot_be_tested_ends_the_search(end: int, name: str) -> None:
     driven = drive(ChainSearch(50), sound(20), unbuildable={end})
     assert driven.conclusion.kind is ConclusionKind.UNDETERMINED
-    assert driven.conclusion.reason == f"the {name} cannot be tested"
+    assert driven.conclusion.reason.startswith(f"the {name} cannot be tested")
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.2, 0.3])
