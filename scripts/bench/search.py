@@ -1,11 +1,12 @@
 """The search engine in figures: wrong answers, runs and builds, beside the theoretical bound and other methods.
 
     scripts/bench/search [--trials 40] [--full] [--jobs 1] [--seed 1] [--only accuracy|costs|untestable|workers|size]
+                         [--sizes 1000 ...] [--methods bisector ...] [--git-bayesect DIR] [--jax-toolbox DIR]
 
 Everything is simulated and seeded: the same arguments print the same table. The default is a look at it in about a
 minute; `--full --trials 2000` is the whole table (hours; --jobs spreads it over processes). The bound is
 log2(N) / C(a, b), C the capacity of the binary asymmetric channel, a = P(FAIL | good), b = P(PASS | bad). Our runs and
-builds include both ends; those of the other methods do not, as they take the ends on trust.
+builds, and JAX-Toolbox's, include both ends; those of the other methods do not, as they take the ends on trust.
 """
 
 import argparse
@@ -21,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from search_methods import Method, Trial, World, facf, git_bisect, ours
+from search_others import git_bayesect, jax_toolbox
 from search_scenarios import print_size, print_untestable, print_workers
 
 from bisector.search import Costs
@@ -41,10 +43,23 @@ METHODS: dict[str, Method] = {
     "git bisect, best of 7": git_bisect(7),
     "FACF": facf,
 }
-ACCURACY = [name for name in METHODS if "runs" not in name]
 COSTS = [name for name in METHODS if name.startswith("bisector, build = ")]
 
 Map = Callable[[Callable[[tuple[str, World]], Trial], Sequence[tuple[str, World]]], Iterator[Trial]]
+
+
+def add_others(arguments: argparse.Namespace) -> None:
+    """Add the published tools of which a copy is at hand, and say which are left out."""
+    for name, directory, method in (
+        ("git_bayesect", arguments.git_bayesect, git_bayesect),
+        ("JAX-Toolbox triage", arguments.jax_toolbox, jax_toolbox),
+    ):
+        try:
+            if directory is None:
+                raise ImportError("no copy of it was named")
+            METHODS[name] = method(directory)
+        except ImportError as error:
+            print(f"{name} is left out: {error}")
 
 
 def run(task: tuple[str, World]) -> Trial:
@@ -70,7 +85,7 @@ def print_point(name: str, steps: int, a: float, b: float, cases: list[World], s
     limit = 0.01 + 3.0 * math.sqrt(0.01 * 0.99 / trials)
     runs, builds = (sum(values) / trials for values in zip(*((t.runs, t.builds) for t in found), strict=True))
     bound = math.log2(steps) / capacity(a, 1.0 - b)
-    extra = builds - 2.0 - math.log2(steps) if name.startswith("bisector") else builds - math.log2(steps)
+    extra = builds - math.log2(steps) - (2.0 if name.startswith(("bisector", "JAX")) else 0.0)
     line = (
         f"{steps:6d} {a:4.2f} {b:4.2f}  {name:27s} {100 * wrong / trials:6.2f}{'*' if wrong / trials > limit else ' '}"
         f" {100 * undetermined / trials:6.2f} {runs:7.1f} {runs / bound:6.2f} {builds:7.1f}"
@@ -115,10 +130,16 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--full", action="store_true", help="all sizes and all error rates")
     parser.add_argument("--only", choices=["accuracy", "costs", "untestable", "workers", "size"])
+    parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="steps of the chains")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"of {', '.join(METHODS)}")
+    parser.add_argument("--git-bayesect", type=Path, metavar="DIR", help="a checkout of hauntsaninja/git_bayesect")
+    parser.add_argument("--jax-toolbox", type=Path, metavar="DIR", help="`.github/triage` of NVIDIA/JAX-Toolbox")
     arguments = parser.parse_args()
+    add_others(arguments)
     every = [(a, b) for a in RATES for b in RATES if a + b <= MOST_ERRORS + 1e-9]
     rates = every if arguments.full else GLANCE
-    sizes = (16, 100, 1000, 10_000) if arguments.full else (100, 1000)
+    sizes = arguments.sizes or ((16, 100, 1000, 10_000) if arguments.full else (100, 1000))
+    chosen = arguments.methods or list(METHODS)
     with ProcessPoolExecutor(arguments.jobs) if arguments.jobs > 1 else nullcontext() as pool:
         chunk = max(1, arguments.trials // (8 * arguments.jobs))
 
@@ -128,9 +149,10 @@ def main() -> None:
             return map(function, tasks) if pool is None else pool.map(function, tasks, chunksize=chunk)
 
         if arguments.only in (None, "accuracy"):
-            print_table(ACCURACY, sizes, rates, arguments, spread)
+            accuracy = [name for name in METHODS if name in chosen and "runs" not in name]
+            print_table(accuracy, sizes, rates, arguments, spread)
         if arguments.only in (None, "costs"):
-            print_table(COSTS, [size for size in sizes if size > 16][-2:], rates, arguments, spread)
+            print_table([name for name in COSTS if name in chosen], sizes, rates, arguments, spread)
     if arguments.only in (None, "untestable"):
         print_untestable(arguments.trials, arguments.seed)
     if arguments.only in (None, "workers"):
