@@ -122,7 +122,7 @@ class SearchSettings:
         """
         if self.rates_known:
             return self.confidence
-        return 1.0 - (1.0 - self.confidence) / (3.0 if contradicted else 2.0)
+        return 1.0 - (1.0 - self.confidence) / (4.0 if contradicted else 2.0)
 
     def run_limit(self, steps: int) -> int:
         """Runs after which a search over so many steps gives up."""
