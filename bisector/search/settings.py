@@ -38,7 +38,7 @@ class SearchSettings:
         confidence: probability that the named step must reach, 0 < confidence < 1.
         confirmations: hits demanded at the culprit and at its predecessor, the first run included; None follows the
             confidence (4 at 0.99). 1 trusts the script.
-        max_runs: runs after which the search gives up; None for 10 log2(steps) + 60.
+        max_runs: runs after which the search gives up; None for 15 log2(steps) + 60.
         trust: believe every run: plain bisection.
         deterministic_prior: probability, before anything is seen, that the script never errs.
         least_gap: a bad candidate is taken to fail more often than a good one by at least this share of its runs. The
@@ -126,4 +126,4 @@ class SearchSettings:
 
     def run_limit(self, steps: int) -> int:
         """Runs after which a search over so many steps gives up."""
-        return self.max_runs if self.max_runs is not None else math.ceil(10.0 * math.log2(max(2, steps))) + 60
+        return self.max_runs if self.max_runs is not None else math.ceil(15.0 * math.log2(max(2, steps))) + 60
