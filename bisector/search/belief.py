@@ -4,7 +4,8 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
+from heapq import nsmallest
+from itertools import accumulate, islice, pairwise
 
 from bisector.search.rates import Fit, RateModel
 from bisector.search.settings import SearchSettings
@@ -31,6 +32,8 @@ class Prior:
                 share = settings.informed_share
                 weights = array("d", (within * (share * weight / total + (1.0 - share) / steps) for weight in given))
         self.steps = steps
+        self.even = given is None
+        """Whether all steps that are not excluded are equally likely."""
         self._within = within
         self._given = array("d", [settings.prior_all_bad]) + weights + array("d", [settings.prior_none])
         self._identical: list[tuple[int, int]] = []
@@ -72,6 +75,7 @@ class Belief:
     def __init__(self, prior: Prior, model: RateModel, counts: Sequence[tuple[int, int, int]]) -> None:
         """Weigh every group; `counts` is (candidate, fails, passes), ascending."""
         self.steps = prior.steps
+        self.even = prior.even
         self.below = prior.below
         self.marks = [-1, *(candidate for candidate, _, _ in counts), prior.steps + 1]
         self.prior = [self.below[high + 1] - self.below[low + 1] for low, high in pairwise(self.marks)]
@@ -176,6 +180,19 @@ class Belief:
         """The groups, the highest probability for each hypothesis first; equal ones by position."""
         width = [high - low for low, high in pairwise(self.marks)]
         return iter(sorted(range(len(width)), key=lambda group: (-self.weights[group] / width[group], group)))
+
+    def likeliest_steps(self, group: int, most: int) -> list[tuple[int, float]]:
+        """(upper candidate, probability) of the likeliest steps of a group, the likeliest first, then by position."""
+        if self.prior[group] <= 0.0:
+            return []
+        scale = self.weights[group] / self.prior[group]
+        steps = range(max(self.marks[group], 0) + 1, min(self.marks[group + 1], self.steps) + 1)
+        held = ((step, self.below[step + 1] - self.below[step]) for step in steps)
+        if self.even:
+            chosen = list(islice(((step, weight) for step, weight in held if weight > 0.0), most))
+        else:
+            chosen = nsmallest(most, held, key=lambda pair: (-pair[1], pair[0]))
+        return [(step, weight * scale) for step, weight in chosen if weight > 0.0]
 
     def interval(self, mass: float) -> tuple[int, int]:
         """A short interval lower..upper of candidates whose steps hold this probability, cut evenly from both tails."""

@@ -138,17 +138,12 @@ class ChainSearch:
 
     def suspects(self, most: int = 5) -> list[tuple[int, float]]:
         """The likeliest steps, as (upper candidate, probability), the likeliest first."""
-        found: list[tuple[int, float]] = []
         belief = self.belief
+        found: list[tuple[int, float]] = []
         for group in belief.likeliest_groups():
-            low, high = max(belief.marks[group], 0), min(belief.marks[group + 1], self.steps)
-            steps = range(low + 1, high + 1)
-            weights = [(belief.below[step + 1] - belief.below[step], step) for step in steps]
-            scale = belief.weights[group] / belief.prior[group] if belief.prior[group] > 0.0 else 0.0
-            weights.sort(key=lambda pair: (-pair[0], pair[1]))
-            found += [(step, weight * scale) for weight, step in weights[:most] if weight * scale > 0.0]
-            if len(found) >= most:
+            if belief.weights[group] <= 0.0 or len(found) >= most:
                 break
+            found += belief.likeliest_steps(group, most)
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:most]
 
     def suspects_left(self, mass: float = 0.99) -> int:

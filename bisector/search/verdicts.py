@@ -28,6 +28,8 @@ def _swapped(known: Knowledge, running: Counter[int]) -> Decision | None:
     evidence, last = known.evidence, known.steps
     if evidence.passes(0) or evidence.fails(last) or not (evidence.fails(0) and evidence.passes(last)):
         return None
+    if evidence.runs >= known.settings.run_limit(known.steps):
+        return give_up(known, f"each end shows what the other should, in {evidence.runs} runs")
     waiting = False
     for end, name, count in ((0, "good end", evidence.fails(0)), (last, "bad end", evidence.passes(last))):
         in_flight = running[evidence.build_of(end)]

@@ -2,13 +2,14 @@
 
 import random
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisector.search import ChainSearch, Conclusion, ConclusionKind, Costs, Observation, Probe, Wait
-from tests.chain_oracle import drive, flaky, plain_bisection_builds, sound
+from tests.chain_oracle import broken_ranges, drive, flaky, plain_bisection_builds, sound
 
 COSTS = Costs(5.0, 1.0)
 
@@ -199,3 +200,55 @@ def test_what_never_ended_leaves_no_trace() -> None:
     search.next([50, 75])
     search.useless([50, 75])
     assert search.next() == other.next()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 150), st.integers(1, 6), st.integers(0, 10**6), st.data())
+def test_workers_among_untestable_candidates_come_to_an_end_around_the_culprit(
+    steps: int, workers: int, seed: int, data: st.DataObject
+) -> None:
+    rng = random.Random(seed)
+    culprit = data.draw(st.integers(1, steps))
+    broken = broken_ranges(rng, steps, *data.draw(st.sampled_from([(0.3, 3.0), (0.3, 30.0), (0.5, 1.2)])))
+    search, in_flight, tried = ChainSearch(steps), list[int](), set[int]()
+    for _ in range(1000):
+        decision = search.next(in_flight, COSTS)
+        if isinstance(decision, Conclusion):
+            break
+        if isinstance(decision, Probe) and len(in_flight) < workers:
+            assert decision.candidate not in tried, "a candidate that cannot be tested was asked for twice"
+            in_flight.append(decision.candidate)
+            continue
+        ended = in_flight.pop(rng.randrange(len(in_flight)))
+        if ended in broken:
+            tried.add(ended)
+            search.mark_untestable(ended, buildable=rng.random() < 0.5)
+        else:
+            search.record(ended, sound(culprit)(ended))
+        for candidate in search.useless(in_flight):
+            in_flight.remove(candidate)
+    assert isinstance(decision, Conclusion)
+    assert decision.kind in (ConclusionKind.CULPRIT, ConclusionKind.RANGE)
+    assert decision.lower < culprit <= decision.upper
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 80), st.data())
+def test_candidates_that_share_a_build_are_one(steps: int, data: st.DataObject) -> None:
+    # Neighbours with equal letters are one build; the culprit lies where the letter changes.
+    letters = data.draw(st.lists(st.integers(0, 1), min_size=steps + 1, max_size=steps + 1))
+    builds = [0]
+    for before, after in pairwise(letters):
+        builds.append(builds[-1] + (before != after))
+    if builds[-1] == 0:
+        return
+    changed = [v for v in range(1, steps + 1) if builds[v] != builds[v - 1]]
+    culprit = data.draw(st.sampled_from(changed))
+    search = ChainSearch(steps)
+    for candidate in range(1, steps + 1):
+        if builds[candidate] == builds[candidate - 1]:
+            search.mark_same_build(candidate - 1, candidate)
+    driven = drive(search, sound(culprit), costs=COSTS)
+    assert (driven.conclusion.kind, driven.conclusion.upper) == (ConclusionKind.CULPRIT, culprit)
+    assert driven.conclusion.lower == culprit - 1
+    assert len({builds[v] for v in driven.built}) <= plain_bisection_builds(len(changed))
