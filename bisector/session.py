@@ -112,7 +112,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
             _discard(run_directory, keep_root=request.run_directory is not None)
             raise
         stack.callback(journal.close)
-        return _drive(request, environment, journal, run_directory, index.redact, reporter)
+        return _drive(request, environment, axes, chain, journal, run_directory, index.redact, reporter)
 
 
 def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter: Reporter = silent) -> ProbeRecord:
@@ -218,20 +218,22 @@ def resume(
         environment.check()
         _refuse_changed_inputs(journal, request, environment)
         end_marked({marker_of(run_directory, piece) for piece in journal.pieces()})
-        return _drive(request, environment, journal, run_directory, index.redact, reporter)
+        axes: tuple[Axis, ...] = adapter(_AXES).validate_json(journal.meta("axes"))
+        chain = chain_of(journal)
+        return _drive(request, environment, axes, chain, journal, run_directory, index.redact, reporter)
 
 
 def _drive(
     request: RunRequest,
     environment: Environment,
+    axes: tuple[Axis, ...],
+    chain: Chain,
     journal: Journal,
     run_directory: Path,
     redact: Callable[[str], str],
     reporter: Reporter,
 ) -> Result:
     """Search, certify and record, until there is a result or something stops it."""
-    axes: tuple[Axis, ...] = adapter(_AXES).validate_json(journal.meta("axes"))
-    chain = chain_of(journal)
     before = float(journal.meta("seconds") or 0.0)
     started = time.monotonic()
     prober = Prober(
