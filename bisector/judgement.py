@@ -3,11 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bisector.model import Ended, Outcome, Signature
 from bisector.request import TimeoutIs
-from bisector.signature import Comparison, compare
 from bisector.smoke import Observation
+
+if TYPE_CHECKING:
+    from bisector.signature import Comparison
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,10 @@ class Judge:
             case _:
                 return self.failure(observation.signature, ended)
 
-    def comparison(self, signature: Signature) -> Comparison:
+    def comparison(self, signature: Signature) -> "Comparison":
         """How a failure compares with the nearest of those sought; SAME where there is none yet."""
+        from bisector.signature import Comparison, compare
+
         found = [compare(signature, sought) for sought in self.sought]
         for best in (Comparison.SAME, Comparison.UNSURE):
             if best in found:
@@ -67,9 +72,11 @@ class Judge:
         if self.expect:
             matched = re.search(self.expect, ended.errors + "\n" + ended.output, re.MULTILINE)
             return Outcome.FAIL if matched else Outcome.OTHER
-        if signature is None or self.comparison(signature) is not Comparison.DIFFERENT:
+        if signature is None:
             return Outcome.FAIL
-        return Outcome.OTHER
+        from bisector.signature import Comparison
+
+        return Outcome.OTHER if self.comparison(signature) is Comparison.DIFFERENT else Outcome.FAIL
 
 
 def overall(outcomes: Sequence[Outcome]) -> Outcome:

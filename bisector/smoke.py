@@ -19,7 +19,6 @@ from typing import Literal
 from bisector.caches import WORK, cache_variables, fresh_directories
 from bisector.model import Candidate, Ended, Signature, SmokeRun, SmokeScript
 from bisector.processes.tree import MARKER
-from bisector.signature import read_build_signature, read_signature
 from pins.errors import EnvironmentFailureError, UsageError
 
 __all__ = [
@@ -207,6 +206,8 @@ def observe(ended: Ended, script: Path | None) -> Observation:
 def _observe_build(ended: Ended) -> Observation:
     if ended.exit_status == 0 and not ended.timed_out:
         return Observation("pass")
+    from bisector.signature import read_build_signature
+
     reason = "the build ran out of time" if ended.timed_out else f"the build failed ({_end(ended)})"
     return Observation("fail", read_build_signature(ended), reason)
 
@@ -220,6 +221,8 @@ def _observe_failure(ended: Ended, script: Path) -> Observation:
         return Observation("infra", reason=f"a disk is full: {full}")
     if why := _not_startable(ended, script, source):
         return Observation("infra", reason=why)
+    from bisector.signature import read_signature
+
     signature = read_signature(ended, source, script.name)
     return Observation("fail", signature, _end(ended), command_not_found=ended.exit_status in CANNOT_RUN)
 

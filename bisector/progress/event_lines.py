@@ -16,9 +16,8 @@ from bisector.events import (
 )
 from bisector.model import Outcome
 from bisector.progress.state import Activity, RunState
-from bisector.report.blocks import Tone
-from bisector.report.chain import TONES
 from bisector.report.characters import clip, one_line
+from bisector.report.tones import TONES, Tone
 from bisector.report.wording import count, duration, percent
 
 _LONGEST = 400

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from bisector.progress.event_lines import is_telling, left_phrase, steps_suspected
 from bisector.progress.state import Activity, RunState
-from bisector.report.blocks import Line, Span, Tone
-from bisector.report.chain import TONES
+from bisector.report.blocks import Line, Span
 from bisector.report.characters import clip, one_line, width
+from bisector.report.tones import TONES, Tone
 from bisector.report.wording import GLYPHS, UNTRIED, count, duration, percent
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

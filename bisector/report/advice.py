@@ -1,9 +1,10 @@
 """What a reader can do next, for each verdict."""
 
 from bisector.model import Outcome
-from bisector.report.blocks import Line, Span, Tone
+from bisector.report.blocks import Line, Span
 from bisector.report.evidence import UNTESTABLE, first_failing, last_passing, on_chain
 from bisector.report.model import Result, Verdict
+from bisector.report.tones import Tone
 from bisector.report.wording import end_probe
 
 

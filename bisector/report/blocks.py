@@ -5,18 +5,8 @@ from outside stands in code spans (or code blocks) as it is; escaping it is each
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class Tone(StrEnum):
-    """What a piece of text means, for renderers that have colours."""
-
-    PLAIN = "plain"
-    STRONG = "strong"
-    GOOD = "good"
-    BAD = "bad"
-    DOUBT = "doubt"
-    FAINT = "faint"
+from bisector.report.tones import Tone
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,13 @@
 """The chain of a result from its good end to its bad one, long untested stretches drawn together."""
 
 from bisector.model import Outcome
-from bisector.report.blocks import Block, Chain, ChainEntry, Paragraph, Tone, prose
+from bisector.report.blocks import Block, Chain, ChainEntry, Paragraph, prose
 from bisector.report.evidence import culprit_probe, on_chain, predecessor_probe, run_tally
 from bisector.report.labels import chain_labels
 from bisector.report.model import ProbeRecord, Result
+from bisector.report.tones import TONES, Tone
 from bisector.report.wording import GLYPHS, UNTRIED, count
 
-TONES = {
-    Outcome.PASS: Tone.GOOD,
-    Outcome.FAIL: Tone.BAD,
-    Outcome.OTHER: Tone.DOUBT,
-    Outcome.UNBUILDABLE: Tone.DOUBT,
-    Outcome.SKIP: Tone.DOUBT,
-    Outcome.INFRA: Tone.DOUBT,
-}
 _FIRST_BAD = "first bad"
 _LAST_GOOD = "last good"
 

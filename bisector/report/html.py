@@ -17,10 +17,10 @@ from bisector.report.blocks import (
     Section,
     Span,
     Table,
-    Tone,
 )
 from bisector.report.characters import one_line, visible
 from bisector.report.html_style import STYLE
+from bisector.report.tones import Tone
 
 _LINK = re.compile(r"https?://[^\s<>\"']+")
 # Even if something slipped through unescaped, the page could neither run nor load anything.

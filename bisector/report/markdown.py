@@ -22,9 +22,9 @@ from bisector.report.blocks import (
     Section,
     Span,
     Table,
-    Tone,
 )
 from bisector.report.characters import clip, last_bytes, one_line, visible
+from bisector.report.tones import Tone
 
 LIMIT = 60 * 1024
 """Bytes of a whole report: GitHub takes 65,536 characters in an issue or comment, and people add words of their own."""

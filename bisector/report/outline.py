@@ -15,15 +15,15 @@ from bisector.report.blocks import (
     Section,
     Span,
     Table,
-    Tone,
     literal,
     prose,
 )
-from bisector.report.chain import TONES, chain
+from bisector.report.chain import chain
 from bisector.report.evidence import culprit_probe, first_failing, is_pending, run_tally
 from bisector.report.findings import chain_facts, move_line
 from bisector.report.labels import chain_labels, probe_label, relative_label
 from bisector.report.model import ProbeRecord, Result, Verdict
+from bisector.report.tones import TONES, Tone
 from bisector.report.unmasked import unmasked
 from bisector.report.wording import (
     GLYPHS,

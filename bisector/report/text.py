@@ -14,12 +14,12 @@ from bisector.report.blocks import (
     Paragraph,
     Section,
     Table,
-    Tone,
     plain,
 )
 from bisector.report.characters import cut_lines, one_line, visible, width, wrap
 from bisector.report.terminal_colours import painted
 from bisector.report.text_tables import columns_of, stacked
+from bisector.report.tones import Tone
 
 _INDENT = "  "
 _NARROWEST = 30
