@@ -6,12 +6,16 @@ This module is the contract between those who gather (`pins.metadata`, `pins.sou
 - Gathering gives `Problem`s, one per environment (each is solved apart), and a `RequirementSource` that answers for
   every name that a problem, or an answer of the source itself, mentions.
 - A *name* is a canonical distribution name (`packaging.utils.canonicalize_name`). Extras are no names: the source
-  gives the lines of all extras, with their ``extra == "x"`` markers, and the solver activates those that are asked for.
-- A *requirement* is a line of PEP 508 as it was written, markers included; the solver evaluates them (`Problem.markers`).
+  gives the lines of all extras, with their ``extra == "x"`` markers, and the solver activates those asked for.
+- A *requirement* is a line of PEP 508 as it was written, markers included; the solver evaluates them with
+  `Problem.markers`.
 - A git branch is a name too: its choices are ranges of commits whose requirements are equal, in the branch's order,
   and `Choice.version` is the version that the tree says it has (None: unknown), against which specifiers are matched.
 - Nothing unknown is guessed: `Requires.unknown` and `Choices.unknown` carry a reason, and what depends on it is
   reported as unknown, neither inside nor outside of a window.
+- `pins.metadata.gather.gather(...)` makes `Gathered` of a Dockerfile or requirements file;
+  `pins.metadata.index_requirements.IndexRequirements(index, ...)` is the source over package indexes alone, for
+  requirements that are given on the command line.
 """
 
 from collections.abc import Collection, Mapping
@@ -165,7 +169,8 @@ class Problem:
         overrides: each takes the place of every other requirement on its name (uv's overrides); bounds still hold.
         without_dependencies: names whose requirements the installer does not enforce (`--no-deps`); broken ones are
             reported (`Solution.broken`), and rule nothing out.
-        markers: of the target: "python_version", "sys_platform", ... as `packaging.markers.default_environment` names them.
+        markers: of the target, "python_version", "sys_platform" and so on: the keys of
+            `packaging.markers.default_environment`.
         installer: whose rules hold where they differ.
         prereleases: names whose pre-releases are admitted whatever the requirements say; "*" for all.
         targets: whose windows are asked for; () for the names in `requirements`.
