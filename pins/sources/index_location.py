@@ -55,6 +55,11 @@ class IndexLocation:
         return bool(self.username or self.password)
 
     @property
+    def authentication(self) -> tuple[str, str] | None:
+        """User name and password for HTTP basic authentication, None for none."""
+        return (self.username, self.password) if self.has_credentials else None
+
+    @property
     def url_with_credentials(self) -> str:
         """The URL as an installer takes it, for environments of processes only."""
         if not self.has_credentials:

@@ -155,6 +155,9 @@ def _absolute(link: str, page_url: str) -> str:
     # Most links, and quickly: pages have up to 15,000, and joining that many takes a second.
     if link.startswith(("https://", "http://")) and "[" not in link:
         return link
+    if link.startswith("/") and not link.startswith("//") and "/." not in link and "[" not in link:
+        page = urlsplit(page_url)  # which remembers the last it was asked
+        return f"{page.scheme}://{page.netloc}{link}"
     try:
         url = urljoin(page_url, link)
         scheme = urlsplit(url).scheme

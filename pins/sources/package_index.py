@@ -12,13 +12,14 @@ from packaging.utils import InvalidName, canonicalize_name
 
 from pins.errors import UsageError
 from pins.model import Release
+from pins.sources.http_reader import Patience
 from pins.sources.index_configuration import IndexConfiguration
 from pins.sources.index_location import IndexLocation
 from pins.sources.index_page import IndexFile
 from pins.sources.index_settings import IndexStrategy
 from pins.sources.local_location import local_projects
 from pins.sources.page_cache import PageCache
-from pins.sources.page_reader import Page, PageReader, Patience, is_recent
+from pins.sources.page_reader import Page, PageReader, is_recent
 from pins.sources.target import Target
 from pins.sources.usable_files import releases_of
 

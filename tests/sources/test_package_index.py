@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from pins.errors import SourceError, UsageError
+from pins.sources.http_reader import Patience
 from pins.sources.index_configuration import IndexConfiguration, read_index_configuration
 from pins.sources.index_settings import IndexStrategy
 from pins.sources.package_index import PackageIndex
 from pins.sources.page_cache import PageCache
-from pins.sources.page_reader import PageReader, Patience
+from pins.sources.page_reader import PageReader
 from pins.sources.target import Installer, Target, target_of
 from tests.local_index import LocalIndex
 from tests.local_pages import ServedFile
