@@ -1,5 +1,6 @@
 """The nouns of a bisection: axes, candidates, builds, runs and their outcomes. No I/O."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,26 +27,54 @@ class Outcome(StrEnum):
     """Our side or the machine's broke: no evidence, to be run again."""
 
 
+SHORT_HASH = 12
+"""Characters of a full hash that people are shown: no two of a repository's commits are alike in so many."""
+_FULL_HASH = re.compile(r"(?:sha256:)?(?:[0-9a-f]{40}|[0-9a-f]{64})")
+
+
+def short_text(value: str) -> str:
+    """A pin's value as people are shown it: a full hash by its beginning, anything else whole."""
+    if not _FULL_HASH.fullmatch(value):
+        return value
+    return value[: len("sha256:") + SHORT_HASH] if value.startswith("sha256:") else value[:SHORT_HASH]
+
+
 @dataclass(frozen=True)
 class AxisValue:
     """One value that a pin may take.
 
     Attributes:
-        text: the version or revision as it is handed to the environment.
+        text: the version or revision as it is handed to the environment; of a commit, the full hash.
         date: when it came to be (upload or commit time, aware); None where unknown.
+        subject: of a commit, the first line of its message; "" where there is none.
+        authored: of a commit, when its change was written (aware); None where unknown.
     """
 
     text: str
     date: datetime | None = None
+    subject: str = ""
+    authored: datetime | None = None
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The values of one pin, from its good end (first) to its bad end (last)."""
+    """The values of one pin, from its good end (first) to its bad end (last).
+
+    Attributes:
+        pin: its name.
+        kind: what sort of values.
+        values: each of them once. Of a git axis, commits of which each is a child of the one before it, or beyond
+            `turn` reversed; where a merge was searched into, its side stands before it.
+        turn: up to this index the values of a git axis go back in history, from a good end on another branch to the
+            commit from which both branches come; 0 where the good end is an ancestor of the bad one.
+        link: a web page on a value, with "{}" in place of its text; "" where none is known.
+    """
 
     pin: str
     kind: PinKind
     values: tuple[AxisValue, ...]
+    turn: int = 0
+    link: str = ""
 
     @property
     def good(self) -> str:
@@ -83,7 +112,7 @@ class Candidate(Mapping[str, str]):
         return len(self.pins)
 
     def __str__(self) -> str:
-        return " ".join(f"{pin}={value}" for pin, value in self.pins)
+        return " ".join(f"{pin}={short_text(value)}" for pin, value in self.pins)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Candidate) and self.pins == other.pins

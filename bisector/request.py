@@ -34,6 +34,25 @@ class PinRange:
 
 
 @dataclass(frozen=True)
+class RepositoryRequest:
+    """`--repo NAME=PATH_OR_URL`: the pin's values are revisions of this repository.
+
+    Attributes:
+        pin: its name.
+        location: an absolute path, or a URL, free of passwords.
+        subdirectory: where in its tree the project lies that is installed, "" for the top (`#subdirectory=...`).
+        install: whether candidates install it; False: it is only checked out for the script (`--checkout-only`).
+        required_paths: a commit whose tree lacks one of these cannot be tried (`--require-path`).
+    """
+
+    pin: str
+    location: str
+    subdirectory: str = ""
+    install: bool = True
+    required_paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class IndexRequest:
     """Package indexes named on the command line; empty means: as pip or uv is configured.
 
@@ -111,6 +130,7 @@ class RunRequest:
             of the user's own writing.
         exclude_newer: the index is read as of this time (aware); None: as of the run's start.
         fixed: pins held still, (name, value) (`--fix`).
+        repositories: those of the pins that are revisions; a pin without one is a package.
         timeout_is, build_failure_is: see there.
         build_timeout: seconds, None for no limit.
         expect: a regular expression that a failure's output must match, "" for the bad end's own signature.
@@ -131,6 +151,7 @@ class RunRequest:
     index: IndexRequest = field(default_factory=IndexRequest)
     exclude_newer: datetime | None = None
     fixed: tuple[tuple[str, str], ...] = ()
+    repositories: tuple[RepositoryRequest, ...] = ()
     timeout_is: TimeoutIs = TimeoutIs.AUTO
     build_failure_is: BuildFailureIs = BuildFailureIs.AUTO
     build_timeout: float | None = None
