@@ -70,8 +70,8 @@ def render_findings(findings: Sequence[Finding], output_format: str) -> str:
         return json.dumps(document, indent=2, ensure_ascii=False)
     if output_format != "text":
         from bisector.cli.output import drawn
-        from bisector.report.blocks import Document, Table, literal, prose
-        from bisector.report.tones import Tone
+        from pins.report.blocks import Document, Table, literal, prose
+        from pins.report.tones import Tone
 
         rows = tuple(
             (prose("ok" if finding.found else "missing"), literal(finding.name), literal(finding.detail))

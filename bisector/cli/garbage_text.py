@@ -25,8 +25,8 @@ def render_garbage(garbage: Garbage, output_format: str, *, dry_run: bool) -> st
             lines = [f"{verb} {each.what} ({each.run})" for each in garbage.removed]
             return "\n".join(lines or ["nothing is left over"])
     from bisector.cli.output import drawn
-    from bisector.report.blocks import Block, Bullets, Document, Paragraph, Section, Table, literal, prose
-    from bisector.report.tones import Tone
+    from pins.report.blocks import Block, Bullets, Document, Paragraph, Section, Table, literal, prose
+    from pins.report.tones import Tone
 
     table = Table(("what", "run"), tuple((literal(each.what), literal(each.run)) for each in garbage.removed))
     lead: Block = table if garbage.removed else Paragraph(prose("Nothing is left over."))

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from bisector.events import Reporter
-    from bisector.report.blocks import Document
     from bisector.report.model import Result
+    from pins.report.blocks import Document
 
 FORMATS = ("text", "md", "html", "json")
 
@@ -59,10 +59,10 @@ def drawn(document: "Document", output_format: str) -> str:
 
     document = replace(document, footer=f"bisector {tool_version()}")
     if output_format == "html":
-        from bisector.report.html import render_html
+        from pins.report.html import render_html
 
         return render_html(document)
-    from bisector.report.markdown import render_markdown
+    from pins.report.markdown import render_markdown
 
     return render_markdown(document)
 

@@ -23,8 +23,8 @@ def render_probe(record: ProbeRecord, output_format: str) -> str:
     if output_format == "text":
         return "\n".join([title, *(f"  {line}" for line in _lines(record))])
     from bisector.cli.output import drawn
-    from bisector.report.blocks import Bullets, Document, literal
-    from bisector.report.tones import Tone
+    from pins.report.blocks import Bullets, Document, literal
+    from pins.report.tones import Tone
 
     said = Bullets(tuple(literal(line) for line in _lines(record)))
     return drawn(Document(title, Tone.PLAIN, (said,), ()), output_format)

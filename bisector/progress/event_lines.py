@@ -16,9 +16,10 @@ from bisector.events import (
 )
 from bisector.model import Outcome
 from bisector.progress.state import Activity, RunState
-from bisector.report.characters import clip, one_line
-from bisector.report.tones import TONES, Tone
+from bisector.report.tones import TONES
 from bisector.report.wording import count, duration, percent
+from pins.report.characters import clip, one_line
+from pins.report.tones import Tone
 
 _LONGEST = 400
 """Columns of what a script said; the log has all of it."""

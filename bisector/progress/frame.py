@@ -4,10 +4,11 @@ from dataclasses import replace
 
 from bisector.progress.event_lines import is_telling, left_phrase, steps_suspected
 from bisector.progress.state import Activity, RunState
-from bisector.report.blocks import Line, Span
-from bisector.report.characters import clip, one_line, width
-from bisector.report.tones import TONES, Tone
+from bisector.report.tones import TONES
 from bisector.report.wording import GLYPHS, UNTRIED, count, duration, percent
+from pins.report.blocks import Line, Span
+from pins.report.characters import clip, one_line, width
+from pins.report.tones import Tone
 
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _TURNS_PER_SECOND = 4

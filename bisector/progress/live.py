@@ -16,8 +16,8 @@ from bisector.progress.event_lines import event_lines
 from bisector.progress.frame import frame
 from bisector.progress.guarded_stream import GuardedStream
 from bisector.progress.state import RunState
-from bisector.report.blocks import Line
-from bisector.report.tones import Tone
+from pins.report.blocks import Line
+from pins.report.tones import Tone
 
 _STYLES = {
     Tone.PLAIN: "",

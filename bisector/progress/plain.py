@@ -11,7 +11,7 @@ from bisector.events import Event, Note, RunEnded, SearchMoved
 from bisector.progress.event_lines import EventLine, event_lines, still_line
 from bisector.progress.guarded_stream import GuardedStream
 from bisector.progress.state import RunState
-from bisector.report.terminal_colours import painted
+from pins.report.terminal_colours import painted
 
 HEARTBEAT = 30.0
 """Seconds without a line after which one says what still runs."""

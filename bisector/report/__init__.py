@@ -24,12 +24,12 @@ def render(result: Result, format: str, *, width: int = 100, color: bool = False
     match format:
         case "text":
             from bisector.report.outline import outline
-            from bisector.report.text import render_text
+            from pins.report.text import render_text
 
             return render_text(outline(result), width, color=color)
         case "md":
-            from bisector.report.markdown import render_markdown
             from bisector.report.outline import outline
+            from pins.report.markdown import render_markdown
 
             return render_markdown(outline(result))
         case "json":
@@ -37,8 +37,8 @@ def render(result: Result, format: str, *, width: int = 100, color: bool = False
 
             return render_json(result)
         case "html":
-            from bisector.report.html import render_html
             from bisector.report.outline import outline
+            from pins.report.html import render_html
 
             return render_html(outline(result))
         case _:

@@ -1,11 +1,11 @@
 """What a reader can do next, for each verdict."""
 
 from bisector.model import Outcome
-from bisector.report.blocks import Line, Span
 from bisector.report.evidence import UNTESTABLE, first_failing, last_passing, on_chain
 from bisector.report.model import Result, Verdict
-from bisector.report.tones import Tone
 from bisector.report.wording import end_probe
+from pins.report.blocks import Line, Span
+from pins.report.tones import Tone
 
 
 def _say(*parts: str) -> Line:

@@ -1,12 +1,13 @@
 """The chain of a result from its good end to its bad one, long untested stretches drawn together."""
 
 from bisector.model import Outcome
-from bisector.report.blocks import Block, Chain, ChainEntry, Paragraph, prose
 from bisector.report.evidence import culprit_probe, on_chain, predecessor_probe, run_tally
 from bisector.report.labels import chain_labels
 from bisector.report.model import ProbeRecord, Result
-from bisector.report.tones import TONES, Tone
+from bisector.report.tones import TONES
 from bisector.report.wording import GLYPHS, UNTRIED, count
+from pins.report.blocks import Block, Chain, ChainEntry, Paragraph, prose
+from pins.report.tones import Tone
 
 _FIRST_BAD = "first bad"
 _LAST_GOOD = "last good"

@@ -1,12 +1,13 @@
 """What is known of the chain, as labelled facts: who the witnesses are, or where good and bad are known to lie."""
 
 from bisector.model import Outcome
-from bisector.report.blocks import Line, Span, literal, prose
 from bisector.report.evidence import culprit_probe, first_failing, last_passing, predecessor_probe, run_tally
 from bisector.report.labels import chain_labels, end, probe_label, relative_label
 from bisector.report.model import Culprit, Move, ProbeRecord, Result, Verdict
-from bisector.report.tones import TONES, Tone
+from bisector.report.tones import TONES
 from bisector.report.wording import came_to_be, count, day, end_probe
+from pins.report.blocks import Line, Span, literal, prose
+from pins.report.tones import Tone
 
 
 def chain_facts(result: Result) -> list[tuple[str, Line]]:

@@ -4,26 +4,12 @@ import posixpath
 
 from bisector.model import Candidate, Outcome
 from bisector.report.advice import advice
-from bisector.report.blocks import (
-    Block,
-    Bullets,
-    Code,
-    Document,
-    Facts,
-    Line,
-    Paragraph,
-    Section,
-    Span,
-    Table,
-    literal,
-    prose,
-)
 from bisector.report.chain import chain
 from bisector.report.evidence import culprit_probe, first_failing, is_pending, run_tally
 from bisector.report.findings import chain_facts, move_line
 from bisector.report.labels import chain_labels, probe_label, relative_label
 from bisector.report.model import ProbeRecord, Result, Verdict
-from bisector.report.tones import TONES, Tone
+from bisector.report.tones import TONES
 from bisector.report.unmasked import unmasked
 from bisector.report.wording import (
     GLYPHS,
@@ -39,6 +25,21 @@ from bisector.report.wording import (
     title,
     verdict_sentence,
 )
+from pins.report.blocks import (
+    Block,
+    Bullets,
+    Code,
+    Document,
+    Facts,
+    Line,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    literal,
+    prose,
+)
+from pins.report.tones import Tone
 
 _VERDICT_TONES = {Verdict.CULPRIT: Tone.STRONG, Verdict.RANGE: Tone.DOUBT, Verdict.INTERRUPTED: Tone.DOUBT}
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bisector.report.blocks import Block, Chain, Document, Facts, Line, Span, literal, prose
 from bisector.report.chain import chain_entries
 from bisector.report.findings import chain_facts
 from bisector.report.model import Result, Verdict
 from bisector.report.outline import verdict_tone
-from bisector.report.text import render_text
-from bisector.report.tones import Tone
 from bisector.report.wording import count, duration, title
+from pins.report.blocks import Block, Chain, Document, Facts, Line, Span, literal, prose
+from pins.report.text import render_text
+from pins.report.tones import Tone
 
 
 def render_status(

@@ -1,20 +1,7 @@
-"""What a piece of text means, for renderers that have colours."""
-
-from enum import StrEnum
+"""What an outcome means, for renderers that have colours."""
 
 from bisector.model import Outcome
-
-
-class Tone(StrEnum):
-    """The meaning of a piece of text."""
-
-    PLAIN = "plain"
-    STRONG = "strong"
-    GOOD = "good"
-    BAD = "bad"
-    DOUBT = "doubt"
-    FAINT = "faint"
-
+from pins.report.tones import Tone
 
 TONES = {
     Outcome.PASS: Tone.GOOD,

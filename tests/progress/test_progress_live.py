@@ -20,9 +20,9 @@ from bisector.events import BuildStarted, Note, RunStarted, SearchMoved, SmokeEn
 from bisector.model import Axis, AxisValue, Candidate, Outcome
 from bisector.progress.frame import frame
 from bisector.progress.state import RunState
-from bisector.report.blocks import plain
-from bisector.report.characters import width
 from pins.model import PinKind
+from pins.report.blocks import plain
+from pins.report.characters import width
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """

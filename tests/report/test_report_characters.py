@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisector.report.characters import clip, cut_lines, last_bytes, one_line, visible, width, wrap
+from pins.report.characters import clip, cut_lines, last_bytes, one_line, visible, width, wrap
 
 mixed = st.text(st.sampled_from("ab 한é\u0301\tx/\n"), max_size=60)
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from bisector.model import Outcome
 from bisector.report import render
-from bisector.report.markdown import LIMIT, code_span, fenced
 from bisector.report.model import Culprit, Move, Result
+from pins.report.markdown import LIMIT, code_span, fenced
 from tests.example_results import CULPRIT, OUTPUT, PARTNERS, one_pin, probe
 from tests.generated_results import HOSTILE, few, results
 

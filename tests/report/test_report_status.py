@@ -3,9 +3,9 @@ from datetime import timedelta
 
 import pytest
 
-from bisector.report.characters import width
 from bisector.report.model import AxisSummary
 from bisector.report.status import render_status
+from pins.report.characters import width
 from tests.example_results import CREATED, CULPRIT, EXAMPLES, INTERRUPTED
 
 LATER = CREATED + timedelta(minutes=12, seconds=5)

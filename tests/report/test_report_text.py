@@ -6,8 +6,8 @@ from hypothesis import given
 
 from bisector.model import Outcome
 from bisector.report import render, short_summary
-from bisector.report.characters import width
 from bisector.report.model import Result
+from pins.report.characters import width
 from tests.example_results import CULPRIT, EXAMPLES, PARTNERS, RANGE, one_pin, probe
 from tests.generated_results import few, results
 

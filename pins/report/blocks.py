@@ -6,7 +6,7 @@ from outside stands in code spans (or code blocks) as it is; escaping it is each
 
 from dataclasses import dataclass
 
-from bisector.report.tones import Tone
+from pins.report.tones import Tone
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from bisector.report.blocks import (
+from pins.report.blocks import (
     Block,
     Bullets,
     Chain,
@@ -18,9 +18,9 @@ from bisector.report.blocks import (
     Span,
     Table,
 )
-from bisector.report.characters import one_line, visible
-from bisector.report.html_style import STYLE
-from bisector.report.tones import Tone
+from pins.report.characters import one_line, visible
+from pins.report.html_style import STYLE
+from pins.report.tones import Tone
 
 _LINK = re.compile(r"https?://[^\s<>\"']+")
 # Even if something slipped through unescaped, the page could neither run nor load anything.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from bisector.report.characters import width, wrap
+from pins.report.characters import width, wrap
 
 _GAP = 2
 _NARROWEST = 8

@@ -1,6 +1,6 @@
 """Colours of a terminal, by what they mean."""
 
-from bisector.report.tones import Tone
+from pins.report.tones import Tone
 
 _CODES = {Tone.STRONG: "1", Tone.GOOD: "32", Tone.BAD: "31", Tone.DOUBT: "33", Tone.FAINT: "2"}
 

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator
 
-from bisector.report.blocks import (
+from pins.report.blocks import (
     Block,
     Bullets,
     Chain,
@@ -16,10 +16,10 @@ from bisector.report.blocks import (
     Table,
     plain,
 )
-from bisector.report.characters import cut_lines, one_line, visible, width, wrap
-from bisector.report.terminal_colours import painted
-from bisector.report.text_tables import columns_of, stacked
-from bisector.report.tones import Tone
+from pins.report.characters import cut_lines, one_line, visible, width, wrap
+from pins.report.terminal_colours import painted
+from pins.report.text_tables import columns_of, stacked
+from pins.report.tones import Tone
 
 _INDENT = "  "
 _NARROWEST = 30

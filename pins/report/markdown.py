@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bisector.report.blocks import (
+from pins.report.blocks import (
     Block,
     Bullets,
     Chain,
@@ -23,8 +23,8 @@ from bisector.report.blocks import (
     Span,
     Table,
 )
-from bisector.report.characters import clip, last_bytes, one_line, visible
-from bisector.report.tones import Tone
+from pins.report.characters import clip, last_bytes, one_line, visible
+from pins.report.tones import Tone
 
 LIMIT = 60 * 1024
 """Bytes of a whole report: GitHub takes 65,536 characters in an issue or comment, and people add words of their own."""
