@@ -1,0 +1,76 @@
+"""`bisector gc` and `doctor`: the state of this machine. Each imports what it uses."""
+
+from typing import Annotated
+
+import typer
+
+from bisector.cli.output import check_format
+from bisector.cli.parameters import Format
+from pins.command_line import Output, deliver, guarded, new_app, say
+
+app = new_app("Look after this machine.")
+
+
+@app.command("gc")
+@guarded
+def _gc(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also builds of interrupted runs, and those kept with --keep.")
+    ] = False,
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="30d", help="Also whole runs, last touched longer ago.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    output_format: Format = "text",
+    output: Output = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No list on standard output, only warnings.")] = False,
+) -> int:
+    r"""Remove what runs have left behind: processes, containers, scratch space, builds of finished runs.
+
+    \b
+    Example:
+      bisector gc --older-than 30d
+    """
+    check_format(output_format)
+    from datetime import timedelta
+
+    from bisector.cli.arguments import parse_duration
+    from bisector.cli.garbage_text import render_garbage
+    from bisector.leftovers import collect_garbage
+
+    age = timedelta(seconds=parse_duration(older_than, "--older-than")) if older_than else None
+    garbage = collect_garbage(everything=everything, older_than=age, dry_run=dry_run)
+    for what in garbage.not_looked_for:
+        say(f"not looked for: {what}")
+    code = 6 if garbage.not_looked_for else 0
+    if quiet and output is None and output_format == "text":
+        return code
+    return deliver(render_garbage(garbage, output_format, dry_run=dry_run), output, code)
+
+
+@app.command("doctor")
+@guarded
+def _doctor(
+    need: Annotated[
+        list[str],
+        typer.Option("--need", metavar="NAME", help="Exit 1 unless it is there: docker, gpu, ... Repeatable."),
+    ] = [],  # noqa: B006 - typer copies it
+    output_format: Format = "text",
+    output: Output = None,
+) -> int:
+    r"""What this machine can run: Python versions, package index, Docker, GPUs, disk.
+
+    \b
+    Example:
+      bisector doctor --need docker
+    """
+    check_format(output_format)
+    from bisector.cli.doctor import check_names, examine, lacking, render_findings
+
+    check_names(need)
+    findings = examine()
+    missing = lacking(need, findings)
+    deliver(render_findings(findings, output_format), output)
+    for finding in missing:
+        say(f"needed and not there: {finding.name}: {finding.detail}")
+    return 1 if missing else 0

@@ -1,0 +1,62 @@
+"""`bisector status` and `report`: what the record of a run says. Each imports what it uses."""
+
+from bisector.cli.output import check_format, page, show
+from bisector.cli.parameters import Format, Run
+from pins.command_line import NoColor, Output, deliver, guarded, new_app
+
+app = new_app("Look at a run.")
+
+
+@app.command("status")
+@guarded
+def _status(
+    run: Run = None,
+    output_format: Format = "text",
+    output: Output = None,
+    no_color: NoColor = False,
+) -> int:
+    r"""Where a run stands (the latest, if none is named), also while it is running.
+
+    \b
+    Example:
+      bisector status
+    """
+    check_format(output_format)
+    from datetime import UTC, datetime
+
+    from bisector.report import render
+    from bisector.results import load_result
+    from bisector.runs import find_run, is_driven
+
+    run_directory = find_run(run)
+    running = is_driven(run_directory)
+    result = load_result(run_directory)
+    if output_format != "text":
+        return deliver(render(result, output_format), output)
+    from bisector.cli.activity import activity_of
+    from bisector.report.status import render_status
+
+    now = datetime.now(UTC)
+    activity = activity_of(run_directory, now) if running else ()
+    width, color = page(output, no_color)
+    text = render_status(result, now=now, activity=activity, running=running, width=width, color=color)
+    return deliver(text, output)
+
+
+@app.command("report")
+@guarded
+def _report_again(
+    run: Run = None, output_format: Format = "text", output: Output = None, no_color: NoColor = False
+) -> int:
+    r"""Render a run (the latest, if none is named): for the terminal, as Markdown, HTML or JSON.
+
+    \b
+    Example:
+      bisector report --format md --output finding.md
+    """
+    check_format(output_format)
+    from bisector.results import load_result
+    from bisector.runs import find_run
+
+    show(load_result(find_run(run)), output_format, output, no_color)
+    return 0
