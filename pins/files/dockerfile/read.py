@@ -48,6 +48,52 @@ class ReadOptions:
     inherited: Mapping[str, Inherited] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class StepReading:
+    """One instruction as it was read, for those who look closer than pins do.
+
+    Attributes:
+        stage: the stage that runs it.
+        instruction: what is run; for ONBUILD the instruction that carries it.
+        values: the variables it sees, and for ARG and ENV those that hold after it.
+        declared: names that an ARG has declared by then.
+        workdir: the working directory, "" for the base image's.
+        shell: what SHELL has set, () for the default.
+        script: what a RUN gives to the shell, None for anything else and for another kind of shell.
+        commands: the commands of that script.
+    """
+
+    stage: Stage
+    instruction: Instruction
+    values: Mapping[str, Value]
+    declared: Collection[str]
+    workdir: str
+    shell: tuple[str, ...]
+    script: JoinedText | None = None
+    commands: tuple[Command, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CloseReading:
+    """A Dockerfile with everything that was found while reading its pins.
+
+    Attributes:
+        data: the file.
+        pin_set: its pins.
+        stages: its stages; `stages.syntax` has the instructions.
+        steps: every instruction of every stage, in the order of stages.
+        others: further files that were read, by path.
+        left: by stage index, what each stage ends with.
+    """
+
+    data: bytes
+    pin_set: PinSet
+    stages: Stages
+    steps: tuple[StepReading, ...]
+    others: Mapping[str, bytes]
+    left: Mapping[int, StageState]
+
+
 @dataclass(slots=True)
 class _Reading:
     stages: Stages
@@ -62,6 +108,8 @@ class _Reading:
     left: dict[int, StageState] = field(default_factory=dict)
     problems: list[FileProblem] = field(default_factory=list)
     others: dict[str, bytes] = field(default_factory=dict)
+    closely: bool = False
+    steps: list[StepReading] = field(default_factory=list)
 
     def pin_set(self) -> PinSet:
         """What was found, tied together."""
@@ -106,18 +154,30 @@ class _Reading:
         for step in self.stages.walk(stage):
             keyword = step.instruction.keyword
             self._refer(step)
+            script: tuple[JoinedText, tuple[Command, ...]] | None = None
             if keyword == "RUN":
-                self._run_safely(step, reader, state)
+                script = self._run_safely(step, reader, state)
             elif keyword in {"COPY", "ADD"}:
                 self._copy(step, state, reader)
             elif keyword in {"ARG", "ENV"}:
                 self._declared(step)
             elif keyword == "ONBUILD":
                 self._trigger(step, reader, state)
+            if self.closely:
+                self._keep(step, script)
         for name, offset, instruction in stage.image_sources:
             self._image_source(stage, name, offset, instruction)
         for line, message in reader.problems:
             self.problems.append(FileProblem(self.file, line, without_credentials(message), fatal=False))
+
+    def _keep(self, step: Step, script: tuple[JoinedText, tuple[Command, ...]] | None) -> None:
+        last = self.steps[-1] if self.steps else None
+        same = last is not None and last.stage is step.stage and step.instruction.keyword not in {"ARG", "ENV"}
+        values = last.values if last is not None and same else dict(step.environment.values)
+        declared = last.declared if last is not None and same else frozenset(step.environment.declared)
+        text, commands = script or (None, ())
+        kept = StepReading(step.stage, step.instruction, values, declared, step.workdir, step.shell, text, commands)
+        self.steps.append(kept)
 
     # -- images --------------------------------------------------------------------------------------------------
 
@@ -207,16 +267,22 @@ class _Reading:
 
     # -- RUN -----------------------------------------------------------------------------------------------------
 
-    def _run_safely(self, step: Step, reader: RunReader, state: StageState) -> None:
+    def _run_safely(
+        self, step: Step, reader: RunReader, state: StageState
+    ) -> tuple[JoinedText, tuple[Command, ...]] | None:
         try:
-            self._run(step, reader, state)
+            return self._run(step, reader, state)
         except RecursionError:
             reader.problems.append((step.instruction.line, "nested too deeply to be read; left out"))
+            return None
 
-    def _run(self, step: Step, reader: RunReader, state: StageState, conditions: tuple[Condition, ...] = ()) -> None:
+    def _run(
+        self, step: Step, reader: RunReader, state: StageState, conditions: tuple[Condition, ...] = ()
+    ) -> tuple[JoinedText, tuple[Command, ...]] | None:
+        """Read a RUN; gives its script and the script's commands, None for a shell of another kind."""
         instruction = step.instruction
         if step.shell and posixpath.basename(step.shell[0]) not in _POSIX:
-            return
+            return None
         copies = _with_mounts(state.copies, instruction, step.workdir)
         reader.files = FileReader(
             lambda path: self._find(path, copies, state.checkouts),
@@ -233,6 +299,7 @@ class _Reading:
         shell = ShellReader(environment.lookup, declare, undecided)
         directory = step.workdir or "."
         words = json_words(instruction.body.text)
+        script = JoinedText(b"", (0,), (instruction.start,))
         if words is not None:
             values = _json_values(instruction.body)
             shell.commands.append(
@@ -241,15 +308,18 @@ class _Reading:
             if len(values) > 2 and posixpath.basename(words[0]) in _POSIX and re.fullmatch(r"-[a-z]*c", words[1]):
                 fragment = values[2][0]
                 raw = fragment.text.encode("utf-8", "surrogateescape")
-                shell.read(JoinedText(raw, (0,), (fragment.start,)), directory)
+                script = JoinedText(raw, (0,), (fragment.start,))
+                shell.read(script, directory)
         else:
-            shell.read(_script_of(instruction, self.data), directory, docker=True)
+            script = _script_of(instruction, self.data)
+            shell.read(script, directory, docker=True)
         for command in shell.commands:
             reader.take(replace(command, conditions=(*conditions, *command.conditions)) if conditions else command)
         self.problems.extend(
             FileProblem(self.file, reader.line(offset), "not understood as shell; read around it", fatal=False)
             for offset in shell.problems
         )
+        return script, tuple(shell.commands)
 
     def _trigger(self, step: Step, reader: RunReader, state: StageState) -> None:
         """Read what ONBUILD would run, where no stage of the file is built from this one; else that stage reads it."""
@@ -443,9 +513,17 @@ def read_base(data: bytes, file: str, target: str, options: ReadOptions | None =
     return reading.pin_set(), Inherited(values, stage.workdir, reading.left[stage.index], files)
 
 
-def _read(data: bytes, file: str, options: ReadOptions) -> _Reading:
+def read_closely(data: bytes, file: str = "Dockerfile", options: ReadOptions | None = None) -> CloseReading:
+    """Read all pins of a Dockerfile, and keep what was seen on the way; never raises for what stands in it."""
+    reading = _read(data, file, options or ReadOptions(), closely=True)
+    pin_set = reading.pin_set()
+    return CloseReading(data, pin_set, reading.stages, tuple(reading.steps), reading.others, reading.left)
+
+
+def _read(data: bytes, file: str, options: ReadOptions, *, closely: bool = False) -> _Reading:
     stages = read_stages(split_dockerfile(data), file, options.build_args, options.inherited)
-    reading = _Reading(stages, data, file, options, [match.start() for match in re.finditer(b"\n", data)])
+    newlines = [match.start() for match in re.finditer(b"\n", data)]
+    reading = _Reading(stages, data, file, options, newlines, closely=closely)
     for instruction in stages.syntax.instructions:
         if instruction.keyword == "ARG":
             body = instruction.body.text
