@@ -1,0 +1,1 @@
+"""Axes from files: what differs between two revisions of a Dockerfile, and the file of each candidate in between."""

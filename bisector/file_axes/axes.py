@@ -1,0 +1,63 @@
+"""The axes of a file space: its texts first, then its pins in the order of their lines."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from bisector.file_axes.slots import Slot, value_of
+from bisector.file_axes.space import FilePart, FileSpace
+from bisector.file_axes.values import Releases, package_values, values_in_history
+from bisector.model import Axis, AxisValue
+from pins.errors import PinsError
+from pins.model import Pin, PinKind
+
+GitAxis = Callable[[str, str, str, str], Axis]
+"""The commits between two revisions: (name of the axis, repository, good end, bad end)."""
+
+
+def file_axes(
+    space: FileSpace, releases: Releases, git_axis: GitAxis | None = None
+) -> tuple[tuple[Axis, ...], list[str]]:
+    """Every axis, with what the user should know of them.
+
+    Args:
+        space: the files.
+        releases: of packages.
+        git_axis: of repositories; None where none is read: then a git pin takes the values that the file has held.
+    """
+    notes: list[str] = []
+    texts: list[Axis] = []
+    pins: list[Axis] = []
+    for part in space.parts:
+        if part.has_text_axis:
+            values = tuple(AxisValue(version.name, version.date, version.subject) for version in part.texts)
+            texts.append(Axis(part.text, PinKind.TEXT, values))
+        for slot, good, bad in part.moving:
+            pins.append(_pin_axis(part, slot, good, bad, releases, git_axis, notes))
+    return (*texts, *pins), notes
+
+
+def _pin_axis(
+    part: FilePart,
+    slot: Slot,
+    good: Pin,
+    bad: Pin,
+    releases: Releases,
+    git_axis: GitAxis | None,
+    notes: list[str],
+) -> Axis:
+    history = part.history
+    if slot.kind is PinKind.PACKAGE:
+        found = package_values(slot, good, bad, history, releases)
+        notes += [found.note] if found.note else []
+        return Axis(slot.name, slot.kind, found.values)
+    if slot.kind is PinKind.GIT and git_axis is not None and bad.repo:
+        try:
+            return git_axis(slot.name, bad.repo, value_of(good), value_of(bad))
+        except PinsError as error:
+            notes.append(f"{slot.name}: only the revisions that the file has held, for {error}")
+    return Axis(slot.name, slot.kind, values_in_history(slot, good, bad, history))
+
+
+def as_of(releases: Releases, time: datetime | None) -> Releases:
+    """The releases as the index offered them at a time, wherever no other time is asked for."""
+    return lambda name, before: releases(name, before or time)

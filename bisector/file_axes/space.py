@@ -1,0 +1,207 @@
+"""What a candidate from files is made of: for each file its versions, the pins that are set in it, and its text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from bisector.file_axes.rendering import rendered, rest
+from bisector.file_axes.request import FilesRequest
+from bisector.file_axes.slots import Difference, Slot, difference, slot_named
+from bisector.file_axes.versions import History, Reading, Version, of_files, of_revisions
+from pins.errors import UsageError
+from pins.model import Pin
+
+TEXT = "text"
+"""The axis of what remains of a file beside its pins."""
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """One file of a candidate.
+
+    Attributes:
+        history: its versions.
+        difference: what differs between its ends.
+        moving: slots of the pins that are axes, with their ends.
+        fixed: slots of pins that are held still.
+        texts: the versions of a text axis, good end first; fewer than two where there is no such axis.
+        text: name of that axis.
+        argument: the ARG of the next file that takes the image of this one, "" for the last file.
+        target: the stage that is built, "" for the request's.
+    """
+
+    history: History
+    difference: Difference
+    moving: tuple[tuple[Slot, Pin, Pin], ...]
+    fixed: tuple[Slot, ...] = ()
+    texts: tuple[Version, ...] = ()
+    text: str = TEXT
+    argument: str = ""
+    target: str = ""
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """All slots that a candidate may set."""
+        return (*(slot for slot, _, _ in self.moving), *self.fixed)
+
+    @property
+    def has_text_axis(self) -> bool:
+        """Whether the rest of the file is an axis."""
+        return len(self.texts) > 1
+
+    def version(self, candidate: Mapping[str, str]) -> Version:
+        """The version whose text a candidate has: the bad end's unless its text says otherwise."""
+        name = candidate.get(self.text) if self.has_text_axis else None
+        if name is None or name == self.texts[-1].name:  # the last one says what the bad end says
+            return self.history.bad
+        return self.history.by_name[name]
+
+    def render(self, candidate: Mapping[str, str]) -> bytes:
+        """The file of a candidate.
+
+        Raises:
+            InfeasibleError: it cannot be made.
+        """
+        return rendered(self.version(candidate), self.slots, candidate)
+
+
+@dataclass(frozen=True)
+class FileSpace:
+    """All files of a candidate, those first that the others are built on."""
+
+    parts: tuple[FilePart, ...]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def pins(self) -> tuple[str, ...]:
+        """Names of the axes, the texts first."""
+        texts = [part.text for part in self.parts if part.has_text_axis]
+        return (*texts, *(slot.name for part in self.parts for slot, _, _ in part.moving))
+
+
+def read_space(request: FilesRequest, reading: Reading, context: Path | None, fixed: Sequence[str]) -> FileSpace:
+    """Read both ends, and what lies between.
+
+    Args:
+        request: which files and revisions.
+        reading: how pins are read.
+        context: the build context, None for the directory of the file.
+        fixed: names of pins that are held still.
+
+    Raises:
+        UsageError: a file, revision or pin does not exist, an end cannot be read, or the ends do not differ.
+        EnvironmentFailureError: git cannot be used.
+    """
+    history = _history(request, reading, context)
+    parts = _named_apart([_part(history, fixed)])
+    parts = [_chosen(part, request, parts) for part in parts]
+    space = FileSpace(tuple(parts), _notes(parts))
+    if not space.pins and not request.dates:
+        raise UsageError(_nothing(parts, request))
+    return space
+
+
+def _history(request: FilesRequest, reading: Reading, context: Path | None) -> History:
+    if request.file is not None and request.good and request.bad:
+        return of_revisions(request.file, request.good, request.bad, reading, context)
+    if request.good_file is not None and request.bad_file is not None:
+        return of_files(request.good_file, request.bad_file, reading)
+    assert request.file is not None
+    return of_files(request.file, request.file, reading)
+
+
+def _part(history: History, fixed: Sequence[str]) -> FilePart:
+    for end, version in (("good", history.good), ("bad", history.bad)):
+        if version.unreadable:
+            raise UsageError(f"the {end} end: {version.unreadable}")
+    found = difference(history.good, history.bad)
+    held = [slot for name in fixed for slot in slot_named(name, history.bad.pins)]
+    kept = {(slot.kind, slot.names[0], slot.stages[0], slot.place) for slot in held}
+    moving = tuple(
+        (slot, good, bad)
+        for slot, good, bad in found.moving
+        if (slot.kind, slot.names[0], slot.stages[0], slot.place) not in kept
+    )
+    every = [*(slot for slot, _, _ in found.moving), *held]
+    return FilePart(history, found, moving, tuple(held), _texts(history, every))
+
+
+def _texts(history: History, slots: Sequence[Slot]) -> tuple[Version, ...]:
+    """Of versions one after the other that say the same, pins apart, the first one."""
+    said = None
+    texts: list[Version] = []
+    for version in history.versions:
+        now = rest(version, slots)
+        if now != said:
+            texts.append(version)
+        said = now
+    return tuple(texts)
+
+
+def _named_apart(parts: list[FilePart]) -> list[FilePart]:
+    """Parts whose axes have names of their own: those that two files share get the file's name behind them."""
+    if len(parts) == 1:
+        [part] = parts
+        taken = {slot.name for slot in part.slots}
+        return [replace(part, text=TEXT if TEXT not in taken else "text-of-file")]
+    names = [slot.name for part in parts for slot in part.slots]
+    result = []
+    for part in parts:
+        file = part.history.bad.path.name
+        moving = tuple(
+            (replace(slot, name=f"{slot.name}@{file}") if names.count(slot.name) > 1 else slot, good, bad)
+            for slot, good, bad in part.moving
+        )
+        result.append(replace(part, moving=moving, text=f"{TEXT}@{file}"))
+    return result
+
+
+def _chosen(part: FilePart, request: FilesRequest, parts: Sequence[FilePart]) -> FilePart:
+    """The part with the axes that `--only` and `--exclude` leave."""
+    known = {name for each in parts for slot, _, _ in each.moving for name in _answers_to(slot)}
+    known |= {canonicalize_name(name) for each in parts if each.has_text_axis for name in (each.text, TEXT)}
+    for option, names in (("--only", request.only), ("--exclude", request.exclude)):
+        if unknown := [name for name in names if canonicalize_name(name) not in known]:
+            there = ", ".join(FileSpace(tuple(parts)).pins)
+            raise UsageError(
+                f"{option} {unknown[0]}: no such pin differs between the ends; these do: {there or 'none'}"
+            )
+
+    def wanted(names: set[str]) -> bool:
+        only, exclude = ({canonicalize_name(name) for name in given} for given in (request.only, request.exclude))
+        return (not only or bool(names & only)) and not names & exclude
+
+    moving = tuple(entry for entry in part.moving if wanted(_answers_to(entry[0])))
+    keeps_text = wanted({canonicalize_name(part.text), TEXT})
+    return replace(part, moving=moving, texts=part.texts if keeps_text else ())
+
+
+def _answers_to(slot: Slot) -> set[str]:
+    return {str(canonicalize_name(name)) for name in (slot.name, *slot.names, *filter(None, slot.variables))}
+
+
+def _notes(parts: Sequence[FilePart]) -> tuple[str, ...]:
+    notes = []
+    for part in parts:
+        notes += [part.history.divergent] if part.history.divergent else []
+        notes += part.difference.notes
+        for change, reason in part.difference.with_text:
+            notes.append(f"{change.pin.name} ({change.pin.kind.value}) is no axis of its own: {reason}; {_place(part)}")
+    return tuple(notes)
+
+
+def _place(part: FilePart) -> str:
+    return "it moves with the text" if part.has_text_axis else "it stays as at the bad end"
+
+
+def _nothing(parts: Sequence[FilePart], request: FilesRequest) -> str:
+    file = parts[-1].history.bad.path
+    if request.only or request.exclude:
+        return f"{file}: --only and --exclude leave nothing that differs between the ends"
+    return (
+        f"{file} says the same at both ends, so that there is no pin to search; what is not pinned may have moved:"
+        " --good-date and --bad-date make axes of that"
+    )
