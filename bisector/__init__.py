@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bisector.events import Event, Reporter
     from bisector.model import Candidate, Outcome, Signature, SmokeScript
+    from bisector.preview import Plan, plan
     from bisector.report import render
     from bisector.report.model import Result, Verdict
     from bisector.request import DockerRequest, IndexRequest, PinRange, RequirementsRequest, RunRequest
-    from bisector.session import InterruptedRunError, Plan, bisect, plan, probe, resume
+    from bisector.session import InterruptedRunError, bisect, probe, resume
 
 _HOMES = {
     "bisector.events": ("Event", "Reporter"),
@@ -24,7 +25,8 @@ _HOMES = {
     "bisector.report": ("render",),
     "bisector.report.model": ("Result", "Verdict"),
     "bisector.request": ("DockerRequest", "IndexRequest", "PinRange", "RequirementsRequest", "RunRequest"),
-    "bisector.session": ("InterruptedRunError", "Plan", "bisect", "plan", "probe", "resume"),
+    "bisector.preview": ("Plan", "plan"),
+    "bisector.session": ("InterruptedRunError", "bisect", "probe", "resume"),
 }
 
 __all__ = [

@@ -1,19 +1,17 @@
 """From what was asked for to what can be searched: the environment, the axes, the chain."""
 
 import os
-import platform
-import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bisector.environments.base import Environment
+from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
 from bisector.environments.fixed_pins import FixedPins
 from bisector.model import Axis, AxisValue, Candidate
 from bisector.request import IndexRequest, RunRequest
-from pins.errors import UsageError
+from bisector.space import Chain, chain_through, ends, order_of_pins
+from pins.errors import NoSolutionError, UsageError
 from pins.model import PinKind
 
 if TYPE_CHECKING:
@@ -145,51 +143,28 @@ def _releases_of(environment: Environment, index: "IndexConfiguration") -> "Pack
     return PackageIndex(index, target, cache=PageCache(cache_directory(os.environ)))
 
 
-_SECRET = re.compile(r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|API_?KEY|ACCESS_KEY|PRIVATE_KEY)(?:$|_)")
-_NO_SECRET = re.compile(r"\d*|true|false|yes|no|on|off", re.IGNORECASE)
+def lay_chain(axes: tuple[Axis, ...], environment: Environment, reasons: dict[Candidate, str] | None = None) -> Chain:
+    """The chain through the box, asking the environment's resolver only where several pins move."""
+    reasons = {} if reasons is None else reasons
+
+    def can_be(candidate: Candidate) -> bool:
+        return feasible(environment, candidate, reasons)
+
+    if len(axes) == 1:
+        return chain_through(axes, [axes])
+    for name, end in zip(("good", "bad"), ends(axes), strict=True):
+        if not can_be(end):
+            raise NoSolutionError(f"the pins of the {name} end exclude one another, {end}: {reasons[end]}")
+    return chain_through(axes, order_of_pins(axes, can_be), can_be)
 
 
-def refuse_secrets(request: RunRequest) -> None:
-    """Refuse values that look like credentials where they would be recorded: in the journal, reports, an image.
-
-    Raises:
-        UsageError: with the option that passes them on without recording them.
-    """
-    places = [
-        ("--smoke-env", request.smoke.variables, "set it in your shell and name it with --pass-env {name}"),
-        (
-            "--build-arg",
-            request.docker.build_args,
-            "a build argument is kept in the image; use --secret id={name},env={name}",
-        ),
-    ]
-    for option, pairs, cure in places:
-        for name, value in pairs:
-            if _SECRET.search(name.upper()) and not _NO_SECRET.fullmatch(value):
-                raise UsageError(
-                    f"{option} {name}=... looks like a credential, and would be recorded with the run: "
-                    + cure.format(name=name)
-                )
-
-
-def without_credentials(request: RunRequest, index: "IndexConfiguration") -> RunRequest:
-    """The request as it may be recorded."""
-    return replace(
-        request,
-        index=IndexRequest(
-            index.redact(request.index.index_url),
-            tuple(index.redact(url) for url in request.index.extra_index_urls),
-        ),
-        command_line=tuple(index.redact(word) for word in request.command_line),
-    )
-
-
-def host_facts() -> dict[str, str]:
-    """What of this machine may matter to an outcome."""
-    return {
-        "host": platform.node(),
-        "system": f"{platform.system()} {platform.release()}",
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-        "processors": str(os.cpu_count() or ""),
-    }
+def feasible(environment: Environment, candidate: Candidate, reasons: dict[Candidate, str]) -> bool:
+    """Whether a candidate can be resolved; `reasons` takes the resolver's reason where not."""
+    try:
+        environment.resolve(candidate)
+    except InfeasibleError as error:
+        reasons[candidate] = str(error)
+        return False
+    except BuildFailedError:
+        return True  # what a build shows is for the search
+    return True

@@ -1,51 +1,33 @@
-"""The library's front door: start a run, go on with one, or only plan it."""
+"""The library's front door: start a run, go on with one, or try one candidate."""
 
-import hashlib
-import math
 import os
 import shutil
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bisector.certificate import certify
-from bisector.driver import Driver
-from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
+from bisector.environments.base import Environment
 from bisector.events import Note, Reporter, RunEnded, RunStarted, silent
 from bisector.executors.local import LocalExecutor
+from bisector.inputs import new_journal, refuse_changed_inputs, refuse_secrets, with_index_again
+from bisector.investigation import Investigation
 from bisector.journal import Journal, adapter, to_json
 from bisector.model import Axis, AxisValue, Candidate
-from bisector.preparation import (
-    axes_of,
-    existing,
-    host_facts,
-    make_environment,
-    pins_of,
-    read_index,
-    refuse_secrets,
-    without_credentials,
-)
+from bisector.preparation import axes_of, existing, lay_chain, make_environment, pins_of, read_index
 from bisector.prober import Prober
 from bisector.processes import end_marked
 from bisector.report import short_summary
-from bisector.report.model import ProbeRecord, Result, Verdict
+from bisector.report.model import ProbeRecord, Result
 from bisector.request import RunRequest
 from bisector.results import chain_of, result_of
 from bisector.runs import JOURNAL, driving, find_run, identity_of, marker_of, new_run_directory
 from bisector.smoke import check_script
-from bisector.space import Chain, chain_through, ends, order_of_pins
-from pins.errors import EnvironmentFailureError, NoSolutionError, PinsError, UsageError
+from bisector.space import Chain
+from pins.errors import EnvironmentFailureError, PinsError
 from pins.model import PinKind
-
-if TYPE_CHECKING:
-    from pins.sources.index_configuration import IndexConfiguration
-
-PLANNED_RESOLUTIONS = 64
-"""Candidates up to which a plan asks the resolver about each."""
 
 _AXES = tuple[Axis, ...]
 
@@ -57,26 +39,6 @@ class InterruptedRunError(PinsError):
 
     def __init__(self, run_directory: Path) -> None:
         super().__init__(f"interrupted; nothing finished is lost. Go on with: bisector resume {run_directory}")
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a run would do.
-
-    Attributes:
-        axes: the pins with their values.
-        chain: the candidates in the order that is searched.
-        infeasible: candidates that cannot be resolved, with the reason, as far as they were asked for.
-    """
-
-    axes: tuple[Axis, ...]
-    chain: Chain
-    infeasible: tuple[tuple[Candidate, str], ...] = ()
-
-    @property
-    def most_builds(self) -> int:
-        """Builds that a script without flakes needs at most, both ends included, the swap test apart."""
-        return math.ceil(math.log2(self.chain.steps)) + 2
 
 
 def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
@@ -106,8 +68,8 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
             environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
             environment.check()
             axes = axes_of(request, environment, index, exclude_newer)
-            chain = _lay_chain(axes, environment)
-            journal = _new_journal(run_directory, request, environment, index, axes, chain, created)
+            chain = lay_chain(axes, environment)
+            journal = new_journal(run_directory, request, environment, index, axes, chain, created)
         except BaseException:
             _discard(run_directory, keep_root=request.run_directory is not None)
             raise
@@ -141,7 +103,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
             environment.check()
             candidate = existing(request, candidate, environment, index, exclude_newer)
             axes = tuple(Axis(pin, PinKind.PACKAGE, (AxisValue(value),)) for pin, value in candidate.items())
-            journal = _new_journal(run_directory, request, environment, index, axes, Chain((candidate,)), created)
+            journal = new_journal(run_directory, request, environment, index, axes, Chain((candidate,)), created)
         except BaseException:
             _discard(run_directory, keep_root=request.run_directory is not None)
             raise
@@ -160,21 +122,6 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
                 prober.remove_builds()
             prober.close()
         return result_of(journal, run_directory).probes[0]
-
-
-def plan(request: RunRequest) -> Plan:
-    """What `bisect` would do: axes, chain, what cannot be resolved. Nothing is built, nothing is kept."""
-    check_script(request.smoke.path, local=request.environment != "docker")
-    exclude_newer = request.exclude_newer or datetime.now(UTC)
-    index = read_index(request.index, os.environ, Path.cwd())
-    environment = make_environment(request, pins_of(request), index, exclude_newer, "plan")
-    environment.check()
-    axes = axes_of(request, environment, index, exclude_newer)
-    reasons: dict[Candidate, str] = {}
-    chain = _lay_chain(axes, environment, reasons)
-    for candidate in _worth_asking(chain):
-        _feasible(environment, candidate, reasons)
-    return Plan(axes, chain, tuple(reasons.items()))
 
 
 def resume(
@@ -210,13 +157,13 @@ def resume(
             journal.set_meta("request", to_json(request))
         elif any(journal.decisions("finished")):
             return result_of(journal, run_directory)
-        request = _with_index_again(request, run_directory, index_url)
+        request = with_index_again(request, run_directory, index_url)
         index = read_index(request.index, os.environ, Path.cwd())
         exclude_newer = datetime.fromisoformat(journal.meta("exclude_newer"))
         environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
         check_script(request.smoke.path, local=request.environment != "docker")
         environment.check()
-        _refuse_changed_inputs(journal, request, environment)
+        refuse_changed_inputs(journal, request, environment)
         end_marked({marker_of(run_directory, piece) for piece in journal.pieces()})
         axes: tuple[Axis, ...] = adapter(_AXES).validate_json(journal.meta("axes"))
         chain = chain_of(journal)
@@ -245,7 +192,12 @@ def _drive(
         reporter,
         redact=redact,
     )
-    driver = Driver(request, chain, prober, reporter, seconds_before=before)
+    deadline = None if request.budget is None else started + request.budget - before
+
+    def seconds_left() -> float | None:
+        return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+    investigation = Investigation(request, environment, journal, prober, reporter, seconds_left)
     runs_before = sum(len(tried.shown) for tried in prober.tried)
     reporter(RunStarted(run_directory.name, str(run_directory), axes, chain.steps, runs_before))
     for note in getattr(environment, "notes", ()):  # what an environment has to say of the request, if anything
@@ -253,13 +205,7 @@ def _drive(
     if chain.steps == 1:
         reporter(Note("there is no version in between: the two ends are verified, and are the answer"))
     try:
-        ending = driver.drive()
-        journal.decide("ending", ending)
-        if ending.verdict is Verdict.CULPRIT and len(axes) > 1:
-            assert ending.lower is not None
-            assert ending.upper is not None
-            journal.decide("certificate", certify(chain, ending.lower, ending.upper, driver.standing))
-        journal.decide("finished", ending.verdict.value)
+        journal.decide("finished", investigation.run(axes, chain).value)
     except KeyboardInterrupt:
         journal.decide("stopped", "interrupted")
         raise InterruptedRunError(run_directory) from None
@@ -273,90 +219,6 @@ def _drive(
     result = result_of(journal, run_directory)
     reporter(RunEnded(result.verdict.value, short_summary(result)))
     return result
-
-
-def _lay_chain(axes: tuple[Axis, ...], environment: Environment, reasons: dict[Candidate, str] | None = None) -> Chain:
-    """The chain through the box, asking the environment's resolver only where several pins move."""
-    reasons = {} if reasons is None else reasons
-
-    def feasible(candidate: Candidate) -> bool:
-        return _feasible(environment, candidate, reasons)
-
-    if len(axes) == 1:
-        return chain_through(axes, [axes])
-    for name, end in zip(("good", "bad"), ends(axes), strict=True):
-        if not feasible(end):
-            raise NoSolutionError(f"the pins of the {name} end exclude one another, {end}: {reasons[end]}")
-    return chain_through(axes, order_of_pins(axes, feasible), feasible)
-
-
-def _new_journal(
-    run_directory: Path,
-    request: RunRequest,
-    environment: Environment,
-    index: "IndexConfiguration",
-    axes: tuple[Axis, ...],
-    chain: Chain,
-    created: datetime,
-) -> Journal:
-    """The journal of a run that begins, with all that a resume needs."""
-    return Journal(
-        run_directory / JOURNAL,
-        facts={
-            "created": created.isoformat(),
-            "exclude_newer": (request.exclude_newer or created).isoformat(),
-            "request": to_json(without_credentials(request, index)),
-            "axes": to_json(axes),
-            "chain": to_json(tuple(candidate.pins for candidate in chain.candidates)),
-            "fingerprint": to_json(_fingerprint(request, environment)),
-            "environment": environment.name,
-            "facts": to_json(host_facts()),
-        },
-    )
-
-
-def _feasible(environment: Environment, candidate: Candidate, reasons: dict[Candidate, str]) -> bool:
-    """Whether a candidate can be resolved; `reasons` takes the resolver's reason where not."""
-    try:
-        environment.resolve(candidate)
-    except InfeasibleError as error:
-        reasons[candidate] = str(error)
-        return False
-    except BuildFailedError:
-        return True  # what a build shows is for the search
-    return True
-
-
-def _worth_asking(chain: Chain) -> tuple[Candidate, ...]:
-    """The candidates whose resolution a plan asks for: all of a short chain, the ends of a long one."""
-    return chain.candidates if chain.steps < PLANNED_RESOLUTIONS else (chain.candidates[0], chain.candidates[-1])
-
-
-def _fingerprint(request: RunRequest, environment: Environment) -> dict[str, str]:
-    script = hashlib.sha256(request.smoke.path.read_bytes()).hexdigest()
-    return {f"the smoke script {request.smoke.path}": script, **environment.fingerprint()}
-
-
-def _refuse_changed_inputs(journal: Journal, request: RunRequest, environment: Environment) -> None:
-    before: dict[str, str] = adapter(dict[str, str]).validate_json(journal.meta("fingerprint"))
-    now = _fingerprint(request, environment)
-    changed = sorted(label for label in before.keys() | now.keys() if before.get(label) != now.get(label))
-    if changed:
-        raise UsageError(
-            f"{', '.join(changed)} changed since this run began, so that what it found so far would not fit what is"
-            " still to come; put it back, or start a new run"
-        )
-
-
-def _with_index_again(request: RunRequest, run_directory: Path, index_url: str) -> RunRequest:
-    if index_url:
-        return replace(request, index=replace(request.index, index_url=index_url))
-    if "****" in request.index.index_url:
-        raise UsageError(
-            f"this run read an index with credentials, {request.index.index_url}, and credentials are not recorded;"
-            f" give it again: bisector resume {run_directory.name} --index-url URL"
-        )
-    return request
 
 
 def _discard(run_directory: Path, *, keep_root: bool) -> None:

@@ -8,7 +8,7 @@ from pins.errors import UsageError
 from pins.json_document import opening
 
 if TYPE_CHECKING:
-    from bisector.session import Plan
+    from bisector.preview import Plan
 
 SCHEMA = "bisector.plan/1"
 SHOWN = 12

@@ -47,12 +47,13 @@ def _run(
     options = _with_configuration(options, file, quiet)
     request = request_from(options, Path.cwd(), typed.script_arguments, ("bisector", *typed.words))
     _warn_of_unset(request.smoke.pass_environment)
-    from bisector import session
-
     if plan:
         from bisector.cli.plan_text import render_plan
+        from bisector.preview import plan as planned
 
-        return deliver(render_plan(session.plan(request), output_format), output)
+        return deliver(render_plan(planned(request), output_format), output)
+    from bisector import session
+
     with progress(quiet, verbose, no_color) as reporter:
         result = session.bisect(request, reporter=reporter)
     return show(result, output_format, output, no_color)

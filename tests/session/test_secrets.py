@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from bisector.inputs import refuse_secrets
 from bisector.model import SmokeScript
-from bisector.preparation import refuse_secrets
 from bisector.request import DockerRequest, PinRange, RunRequest
 from pins.errors import UsageError
 

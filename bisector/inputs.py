@@ -1,0 +1,132 @@
+"""What a run is given, as it is recorded: without credentials, and so that a change is noticed on resume."""
+
+import hashlib
+import os
+import platform
+import re
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bisector.environments.base import Environment
+from bisector.journal import Journal, adapter, to_json
+from bisector.model import Axis
+from bisector.request import IndexRequest, RunRequest
+from bisector.runs import JOURNAL
+from bisector.space import Chain
+from pins.errors import UsageError
+
+if TYPE_CHECKING:
+    from pins.sources.index_configuration import IndexConfiguration
+
+_SECRET = re.compile(r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|API_?KEY|ACCESS_KEY|PRIVATE_KEY)(?:$|_)")
+_NO_SECRET = re.compile(r"\d*|true|false|yes|no|on|off", re.IGNORECASE)
+
+
+def refuse_secrets(request: RunRequest) -> None:
+    """Refuse values that look like credentials where they would be recorded: in the journal, reports, an image.
+
+    Raises:
+        UsageError: with the option that passes them on without recording them.
+    """
+    places = [
+        ("--smoke-env", request.smoke.variables, "set it in your shell and name it with --pass-env {name}"),
+        (
+            "--build-arg",
+            request.docker.build_args,
+            "a build argument is kept in the image; use --secret id={name},env={name}",
+        ),
+    ]
+    for option, pairs, cure in places:
+        for name, value in pairs:
+            if _SECRET.search(name.upper()) and not _NO_SECRET.fullmatch(value):
+                raise UsageError(
+                    f"{option} {name}=... looks like a credential, and would be recorded with the run: "
+                    + cure.format(name=name)
+                )
+
+
+def without_credentials(request: RunRequest, index: "IndexConfiguration") -> RunRequest:
+    """The request as it may be recorded."""
+    return replace(
+        request,
+        index=IndexRequest(
+            index.redact(request.index.index_url),
+            tuple(index.redact(url) for url in request.index.extra_index_urls),
+        ),
+        command_line=tuple(index.redact(word) for word in request.command_line),
+    )
+
+
+def new_journal(
+    run_directory: Path,
+    request: RunRequest,
+    environment: Environment,
+    index: "IndexConfiguration",
+    axes: tuple[Axis, ...],
+    chain: Chain,
+    created: datetime,
+) -> Journal:
+    """The journal of a run that begins, with all that a resume needs."""
+    return Journal(
+        run_directory / JOURNAL,
+        facts={
+            "created": created.isoformat(),
+            "exclude_newer": (request.exclude_newer or created).isoformat(),
+            "request": to_json(without_credentials(request, index)),
+            "axes": to_json(axes),
+            "chain": to_json(tuple(candidate.pins for candidate in chain.candidates)),
+            "fingerprint": to_json(_fingerprint(request, environment)),
+            "environment": environment.name,
+            "facts": to_json(host_facts()),
+        },
+    )
+
+
+def _fingerprint(request: RunRequest, environment: Environment) -> dict[str, str]:
+    script = hashlib.sha256(request.smoke.path.read_bytes()).hexdigest()
+    return {f"the smoke script {request.smoke.path}": script, **environment.fingerprint()}
+
+
+def refuse_changed_inputs(journal: Journal, request: RunRequest, environment: Environment) -> None:
+    """Refuse to go on where the script, or what candidates are built from, is not what it was at the start.
+
+    Raises:
+        UsageError: with what changed.
+    """
+    before: dict[str, str] = adapter(dict[str, str]).validate_json(journal.meta("fingerprint"))
+    now = _fingerprint(request, environment)
+    changed = sorted(label for label in before.keys() | now.keys() if before.get(label) != now.get(label))
+    if changed:
+        raise UsageError(
+            f"{', '.join(changed)} changed since this run began, so that what it found so far would not fit what is"
+            " still to come; put it back, or start a new run"
+        )
+
+
+def with_index_again(request: RunRequest, run_directory: Path, index_url: str) -> RunRequest:
+    """The recorded request with its index, which the user names again where it had credentials.
+
+    Raises:
+        UsageError: it had, and is not named.
+    """
+    if index_url:
+        return replace(request, index=replace(request.index, index_url=index_url))
+    if "****" in request.index.index_url:
+        raise UsageError(
+            f"this run read an index with credentials, {request.index.index_url}, and credentials are not recorded;"
+            f" give it again: bisector resume {run_directory.name} --index-url URL"
+        )
+    return request
+
+
+def host_facts() -> dict[str, str]:
+    """What of this machine may matter to an outcome."""
+    return {
+        "host": platform.node(),
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "processors": str(os.cpu_count() or ""),
+    }

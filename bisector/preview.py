@@ -1,0 +1,56 @@
+"""What a run would do, without doing any of it."""
+
+import math
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bisector.model import Axis, Candidate
+from bisector.preparation import axes_of, feasible, lay_chain, make_environment, pins_of, read_index
+from bisector.request import RunRequest
+from bisector.smoke import check_script
+from bisector.space import Chain
+
+PLANNED_RESOLUTIONS = 64
+"""Candidates up to which a plan asks the resolver about each."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would do.
+
+    Attributes:
+        axes: the pins with their values.
+        chain: the candidates in the order that is searched.
+        infeasible: candidates that cannot be resolved, with the reason, as far as they were asked for.
+    """
+
+    axes: tuple[Axis, ...]
+    chain: Chain
+    infeasible: tuple[tuple[Candidate, str], ...] = ()
+
+    @property
+    def most_builds(self) -> int:
+        """Builds that a script without flakes needs at most, both ends included, the swap test apart."""
+        return math.ceil(math.log2(self.chain.steps)) + 2
+
+
+def plan(request: RunRequest) -> Plan:
+    """What `bisect` would do: axes, chain, what cannot be resolved. Nothing is built, nothing is kept."""
+    check_script(request.smoke.path, local=request.environment != "docker")
+    exclude_newer = request.exclude_newer or datetime.now(UTC)
+    index = read_index(request.index, os.environ, Path.cwd())
+    environment = make_environment(request, pins_of(request), index, exclude_newer, "plan")
+    environment.check()
+    axes = axes_of(request, environment, index, exclude_newer)
+    reasons: dict[Candidate, str] = {}
+    chain = lay_chain(axes, environment, reasons)
+    for candidate in _worth_asking(chain):
+        feasible(environment, candidate, reasons)
+    return Plan(axes, chain, tuple(reasons.items()))
+
+
+def _worth_asking(chain: Chain) -> tuple[Candidate, ...]:
+    """The candidates whose resolution a plan asks for: all of a short chain, the ends of a long one."""
+    return chain.candidates if chain.steps < PLANNED_RESOLUTIONS else (chain.candidates[0], chain.candidates[-1])
