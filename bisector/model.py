@@ -236,6 +236,7 @@ class SmokeRun:
         scratch: an empty directory of its own, removed afterwards: working directory, home and caches lie in it.
         output: an empty directory that is kept with the probe (`PROBE_OUTPUT`).
         log: the file that takes the output of the run.
+        checkouts: git pins, each with the directory that holds its tree.
     """
 
     script: SmokeScript
@@ -244,3 +245,4 @@ class SmokeRun:
     scratch: Path
     output: Path
     log: Path
+    checkouts: tuple[tuple[str, Path], ...] = ()

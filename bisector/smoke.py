@@ -11,9 +11,9 @@ import os
 import re
 import shlex
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from bisector.caches import WORK, cache_variables, fresh_directories
@@ -26,6 +26,7 @@ __all__ = [
     "Observation",
     "cache_variables",
     "check_script",
+    "checkout_variables",
     "fixed_variables",
     "fresh_directories",
     "observe",
@@ -131,7 +132,18 @@ def smoke_command(script: SmokeScript, python: str) -> list[str]:
 
 def pin_variables(candidate: Candidate) -> dict[str, str]:
     """`PIN_<NAME>` for every pin: upper case, everything but letters and digits as `_`."""
-    return {"PIN_" + re.sub(r"[^A-Z0-9]", "_", pin.upper()): value for pin, value in candidate.items()}
+    return {f"PIN_{_in_variable(pin)}": value for pin, value in candidate.items()}
+
+
+def checkout_variables(checkouts: Sequence[tuple[str, PurePath]]) -> dict[str, str]:
+    """`CHECKOUT_<NAME>` for the tree of each git pin, and `CHECKOUT` where there is one alone."""
+    alone = {"CHECKOUT": str(checkouts[0][1])} if len(checkouts) == 1 else {}
+    return {f"CHECKOUT_{_in_variable(pin)}": str(tree) for pin, tree in checkouts} | alone
+
+
+def _in_variable(pin: str) -> str:
+    """A pin's name as it stands in the name of a variable."""
+    return re.sub(r"[^A-Z0-9]", "_", pin.upper())
 
 
 def passed_variables(base: Mapping[str, str], asked_for: tuple[str, ...] = ()) -> dict[str, str]:
@@ -175,6 +187,7 @@ def smoke_environment(smoke: SmokeRun, base: Mapping[str, str]) -> dict[str, str
         **asked_for,
         **dict(smoke.script.variables),
         **fixed_variables(smoke, str(smoke.output)),
+        **checkout_variables(smoke.checkouts),
     }
 
 

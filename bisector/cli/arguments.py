@@ -107,7 +107,7 @@ def parse_variable_name(text: str, option: str) -> str:
 def parse_smoke_variable(text: str) -> tuple[str, str]:
     """`K=V` of `--smoke-env`; the variables that the smoke protocol sets itself are not to be had."""
     name, value = parse_variable(text, "--smoke-env")
-    if name in ("PROBE_OUTPUT", "BISECTOR_PROBE") or name.startswith("PIN_"):
+    if name in ("PROBE_OUTPUT", "BISECTOR_PROBE", "CHECKOUT") or name.startswith(("PIN_", "CHECKOUT_")):
         expected = "another name, for example --smoke-env MODEL=kimi"
         raise _wrong("--smoke-env", text, f"sets {name}, which every run sets itself", expected)
     return name, value
