@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bisector.environments.base import Environment
-from bisector.journal import Journal, adapter, to_json
+from bisector.journal import Journal
 from bisector.model import Axis
 from bisector.request import IndexRequest, RunRequest
 from bisector.runs import JOURNAL
+from bisector.serial import adapter, to_json
 from bisector.space import Chain
 from pins.errors import UsageError
 

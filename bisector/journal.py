@@ -9,14 +9,12 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import pydantic_core
-from pydantic import TypeAdapter
-
+from bisector.entries import BuildEntry, BuildStatus, Decision, ProbeEntry, RunEntry
 from bisector.model import Build, Candidate, Ended, Recipe
+from bisector.serial import adapter, candidate_from_json, candidate_to_json, to_json
 from bisector.smoke import Observation
 from pins.errors import EnvironmentFailureError, UsageError
 
@@ -42,95 +40,6 @@ CREATE TABLE decisions (
     number INTEGER PRIMARY KEY, time TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL
 );
 """
-
-
-class BuildStatus(StrEnum):
-    """Where a build stands."""
-
-    STARTED = "started"
-    BUILT = "built"
-    FAILED = "failed"
-    INFEASIBLE = "infeasible"
-    ABANDONED = "abandoned"
-    """Ended by something that says nothing about the candidate: cancelled, or our side failed."""
-
-
-@dataclass(frozen=True)
-class ProbeEntry:
-    """One candidate that was chosen."""
-
-    id: str
-    candidate: Candidate
-    why: str
-    first_seen: datetime
-
-
-@dataclass(frozen=True)
-class BuildEntry:
-    """One attempt to build. `log` is relative to the run's directory."""
-
-    number: int
-    probe: str
-    started: datetime
-    status: BuildStatus
-    seconds: float
-    log: str
-    build: Build | None
-    reason: str
-    ended: Ended | None
-
-
-@dataclass(frozen=True)
-class RunEntry:
-    """One run of the smoke script; `ended` and `observation` are None until it has ended.
-
-    `log` and `output` are relative to the run's directory.
-    """
-
-    number: int
-    probe: str
-    why: str
-    started: datetime
-    log: str
-    output: str
-    host: str
-    ended: Ended | None
-    observation: Observation | None
-
-
-@dataclass(frozen=True)
-class Decision:
-    """Something that was decided or found: a conclusion, a certificate, a note."""
-
-    number: int
-    time: datetime
-    kind: str
-    body: str
-
-
-_adapters: dict[Any, TypeAdapter[Any]] = {}
-
-
-def adapter(kind: Any) -> TypeAdapter[Any]:
-    """The (de)serialiser of one of the project's dataclasses, made once."""
-    if kind not in _adapters:
-        _adapters[kind] = TypeAdapter(kind)
-    return _adapters[kind]
-
-
-def to_json(value: object) -> str:
-    """One of the project's dataclasses as JSON text, without the serialiser of its kind, which takes time to make."""
-    return pydantic_core.to_json(value).decode()
-
-
-def candidate_to_json(candidate: Candidate) -> str:
-    """A candidate as JSON text, equal for equal candidates."""
-    return to_json(candidate.pins)
-
-
-def candidate_from_json(text: str) -> Candidate:
-    """The reverse of `candidate_to_json`."""
-    return Candidate(adapter(tuple[tuple[str, str], ...]).validate_json(text))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from datetime import datetime
 from pathlib import Path
 
-from bisector.journal import BuildStatus, Journal
+from bisector.entries import BuildStatus
+from bisector.journal import Journal
 from bisector.runs import JOURNAL, LOCK
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import psutil
 import pytest
 
-from bisector.journal import BuildStatus, Journal
+from bisector.entries import BuildStatus
+from bisector.journal import Journal
 from bisector.processes import MARKER
 from bisector.runs import JOURNAL, identity_of
 from tests.local_index import LocalIndex
