@@ -14,7 +14,7 @@ from bisector.events import Note, Reporter, RunEnded, RunStarted, silent
 from bisector.executors.local import LocalExecutor
 from bisector.inputs import new_journal, refuse_changed_inputs, refuse_secrets, with_index_again
 from bisector.investigation import Investigation
-from bisector.journal import Journal, adapter, to_json
+from bisector.journal import Journal
 from bisector.model import Axis, AxisValue, Candidate
 from bisector.preparation import axes_of, existing, lay_chain, make_environment, pins_of, read_index
 from bisector.prober import Prober
@@ -24,6 +24,7 @@ from bisector.report.model import ProbeRecord, Result
 from bisector.request import RunRequest
 from bisector.results import chain_of, result_of
 from bisector.runs import JOURNAL, driving, find_run, identity_of, marker_of, new_run_directory
+from bisector.serial import adapter, to_json
 from bisector.smoke import check_script
 from bisector.space import Chain
 from pins.errors import EnvironmentFailureError, PinsError
