@@ -6,7 +6,7 @@ a line, gets past. Whether a version or revision exists is asked later, of the i
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -27,8 +27,13 @@ _SECONDS = (86400.0, 3600.0, 60.0, 1.0)
 _LONGEST = 10 * 365 * 86400.0
 
 
-def parse_pin(text: str) -> PinRange:
-    """`NAME=GOOD..BAD` as an axis; NAME is normalized as package names are."""
+def parse_pin(text: str, git: Collection[str] = ()) -> PinRange:
+    """`NAME=GOOD..BAD` as an axis; NAME is normalized as package names are.
+
+    Args:
+        text: as typed.
+        git: names of pins whose ends are revisions.
+    """
     expected = "NAME=GOOD..BAD, for example --pin setuptools=80.9.0..82.0.1"
     name, separator, ends = text.partition("=")
     if not separator:
@@ -40,12 +45,52 @@ def parse_pin(text: str) -> PinRange:
         raise _wrong("--pin", text, f"names no {'good' if not good else 'bad'} end", expected)
     if ".." in bad:
         raise _wrong("--pin", text, "has '..' more than once", expected)
-    good, bad = (_value("--pin", text, end, expected) for end in (good, bad))
-    return PinRange(_name("--pin", text, name, expected), good, bad)
+    name = _name("--pin", text, name, expected)
+    check = _revision if name in git else _value
+    good, bad = (check("--pin", text, end, expected) for end in (good, bad))
+    return PinRange(name, good, bad)
 
 
-def parse_choice_of_version(text: str, option: str = "--fix") -> tuple[str, str]:
-    """`NAME=VALUE` (or `NAME==VALUE`) as a pin held at one value."""
+def parse_pin_name(text: str, option: str) -> str:
+    """The name of a pin, normalized as package names are."""
+    return _name(option, text, text, f"the name of a pin, for example {option} triton")
+
+
+def parse_repository(text: str, directory: Path) -> tuple[str, str, str]:
+    """`NAME=PATH_OR_URL` as a pin's name, an absolute path or a URL, and the subdirectory that `#subdirectory=` names."""
+    from pins.sources.git.address import parse_address
+    from pins.sources.redaction import redact
+
+    expected = "NAME=PATH_OR_URL, for example --repo triton=https://HOST/OWNER/triton.git or --repo triton=../triton"
+    text = redact(text, ()) if "://" in text and "@" not in text else text
+    name, separator, place = text.partition("=")
+    if not separator or not place:
+        raise _wrong("--repo", redact(text, ()), "names no repository", expected)
+    place, _, fragment = place.partition("#")
+    subdirectory = fragment.removeprefix("subdirectory=").strip("/")
+    if fragment and (not subdirectory or not fragment.startswith("subdirectory=") or ".." in subdirectory.split("/")):
+        raise _wrong("--repo", redact(text, ()), f"ends in {_shown('#' + fragment)}", "#subdirectory=DIR, if anything")
+    name = _name("--repo", redact(text, ()), name, expected)
+    return name, parse_address(place, directory).text, subdirectory
+
+
+def parse_required_path(text: str, repositories: Sequence[str]) -> tuple[str, str]:
+    """`P` or `NAME=P` as the pin whose tree is meant and a path in it; without a name, the only pin there is."""
+    expected = "a path in the tree, for example --require-path setup.py, or with its pin, --require-path triton=setup.py"
+    name, separator, path = text.partition("=")
+    name = _name("--require-path", text, name, expected) if separator else ""
+    if not name in repositories:
+        name, path = "", text
+    if not name and len(repositories) != 1:
+        raise _wrong("--require-path", text, "does not say which pin's tree is meant", expected)
+    path = path.removeprefix("./").rstrip("/")
+    if not path or path.startswith("/") or ".." in path.split("/") or not path.isprintable():
+        raise _wrong("--require-path", text, "is no path from the top of a tree", expected)
+    return name or repositories[0], path
+
+
+def parse_choice_of_version(text: str, option: str = "--fix", git: Collection[str] = ()) -> tuple[str, str]:
+    """`NAME=VALUE` (or `NAME==VALUE`) as a pin held at one value; one of the pins in `git` is held at a revision."""
     expected = f"NAME=VALUE, for example {option} numpy=1.26.4"
     name, separator, value = text.partition("=")
     if not separator:
@@ -53,7 +98,8 @@ def parse_choice_of_version(text: str, option: str = "--fix") -> tuple[str, str]
     value = value.removeprefix("=")
     if ".." in value:
         raise _wrong(option, text, "is a range, where one value is meant", expected)
-    return _name(option, text, name, expected), _value(option, text, value, expected)
+    name = _name(option, text, name, expected)
+    return name, (_revision if name in git else _value)(option, text, value, expected)
 
 
 def parse_duration(text: str, option: str) -> float:
@@ -201,6 +247,13 @@ def _name(option: str, text: str, name: str, expected: str) -> str:
 def _value(option: str, text: str, value: str, expected: str) -> str:
     if not _VALUE.fullmatch(value):
         raise _wrong(option, text, f"holds {_shown(value)}, which cannot be a version or revision", expected)
+    return value
+
+
+def _revision(option: str, text: str, value: str, expected: str) -> str:
+    """A revision as git knows them: a name may begin with a dash, and is never handed to git where options go."""
+    if not value.isprintable() or any(sign in value for sign in " :?*[\\") or "@{" in value:
+        raise _wrong(option, text, f"holds {_shown(value)}, which is no revision", expected)
     return value
 
 

@@ -119,6 +119,8 @@ def _value(path: Path, key: str, name: str, value: object, directory: Path) -> o
     if any(each is None for each in texts):
         raise _mistyped(path, key, value, f'a list of strings, for example {key} = ["..."]')
     found = [each for each in texts if each is not None]
+    if name == "repo":
+        return tuple(_repository_from(each, directory) for each in found)
     if name == "mount":
         return tuple(_mount_from(each, directory) for each in found)
     return tuple(str(parse_path(each, directory)) if name in PATHS else each for each in found)
@@ -133,6 +135,14 @@ def _text(value: object) -> str | None:
 
 def _is_path(name: str, text: str) -> bool:
     return name in PATHS or (name == "python" and "/" in text)
+
+
+def _repository_from(text: str, directory: Path) -> str:
+    """`NAME=PATH_OR_URL` with a path that starts at the file's directory made absolute."""
+    name, separator, place = text.partition("=")
+    path = parse_path(place.partition("#")[0], directory)
+    is_path = separator and place and "://" not in place and path.exists()
+    return f"{name}={parse_path(place, directory)}" if is_path else text
 
 
 def _mount_from(text: str, directory: Path) -> str:

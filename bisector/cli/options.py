@@ -30,6 +30,11 @@ class RunOptions:
     """Every option, in the order of the help. Those that `rare=True` marks are shown by `--help-all` alone."""
 
     pin: Annotated[Texts, _text("--pin", "NAME=GOOD..BAD", "A pin and its two ends. Repeatable.")] = ()
+    repo: Annotated[Texts, _text("--repo", "NAME=PATH|URL", "The pin NAME is a commit of this. Repeatable.")] = ()
+    checkout_only: Annotated[Texts, _text("--checkout-only", "NAME", "Check it out, do not install it.")] = ()
+    require_path: Annotated[
+        Texts, _text("--require-path", "[NAME=]P", "A commit without this file is not tried.", rare=True)
+    ] = ()
     smoke: Annotated[Text, _text("--smoke", "SCRIPT", "Exit 0: good, 125: skip, else bad. Arguments follow --.")] = None
     fix: Annotated[Texts, _text("--fix", "NAME=VALUE", "Hold a pin still. Repeatable.")] = ()
     expect: Annotated[Text, _text("--expect", "REGEX", "Only a failure whose output matches counts.")] = None
@@ -101,7 +106,7 @@ PATHS = frozenset({"smoke", "requirements", "constraint", "share_cache", "docker
 """Options whose value is a path, in a configuration file relative to it (`mount` and `python` are looked at apart)."""
 
 
-BY_NAME = frozenset({"pin", "fix", "smoke_env", "build_arg"})
+BY_NAME = frozenset({"pin", "repo", "fix", "smoke_env", "build_arg"})
 """Options of the form NAME=VALUE, which a configuration file may give as a table."""
 
 

@@ -1,7 +1,7 @@
 """From options as they were typed to the request for a run."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +15,7 @@ from bisector.request import (
     DockerRequest,
     IndexRequest,
     PinRange,
+    RepositoryRequest,
     RequirementsRequest,
     RunRequest,
     TimeoutIs,
@@ -53,8 +54,10 @@ def request_from(
     """
     if not options.pin:
         raise UsageError("nothing to search: name a pin and its two ends, for example --pin setuptools=80.9.0..82.0.1")
-    pins = tuple(arguments.parse_pin(text) for text in options.pin)
-    return _request(options, pins, directory, script_arguments, command_line)
+    repositories = _repositories(options, directory)
+    git = [repository.pin for repository in repositories]
+    pins = tuple(arguments.parse_pin(text, git) for text in options.pin)
+    return _request(options, pins, repositories, directory, script_arguments, command_line)
 
 
 def request_for_one(
@@ -67,14 +70,17 @@ def request_for_one(
     """
     if not options.pin:
         raise UsageError("nothing to build: name a pin and its value, for example --pin setuptools==82.0.1")
-    chosen = [arguments.parse_choice_of_version(text, "--pin") for text in options.pin]
+    repositories = _repositories(options, directory)
+    git = [repository.pin for repository in repositories]
+    chosen = [arguments.parse_choice_of_version(text, "--pin", git) for text in options.pin]
     pins = tuple(PinRange(name, value, value) for name, value in chosen)
-    return _request(options, pins, directory, script_arguments, command_line)
+    return _request(options, pins, repositories, directory, script_arguments, command_line)
 
 
 def _request(
     options: RunOptions,
     pins: tuple[PinRange, ...],
+    repositories: tuple[RepositoryRequest, ...],
     directory: Path,
     script_arguments: Sequence[str],
     command_line: Sequence[str],
@@ -82,7 +88,8 @@ def _request(
     if not options.smoke:
         raise UsageError("no smoke script: name a program that tells good from bad, for example --smoke ./smoke.py")
     environment = _environment(options)
-    fixed = tuple(arguments.parse_choice_of_version(text) for text in options.fix)
+    git = [repository.pin for repository in repositories]
+    fixed = tuple(arguments.parse_choice_of_version(text, git=git) for text in options.fix)
     both = sorted({name for name, _ in fixed} & {pin.pin for pin in pins})
     if both:
         raise UsageError(f"{', '.join(both)}: both searched (--pin) and held still (--fix); leave one of them out")
@@ -96,6 +103,7 @@ def _request(
         index=IndexRequest(options.index_url or "", tuple(options.extra_index_url)),
         exclude_newer=_given(options.exclude_newer, lambda text: arguments.parse_date(text, "--exclude-newer")),
         fixed=fixed,
+        repositories=_of_pins(repositories, {*(pin.pin for pin in pins), *dict(fixed)}),
         timeout_is=TimeoutIs(_choice(options.timeout_is, "--timeout-is", tuple(TimeoutIs))),
         build_failure_is=BuildFailureIs(_choice(options.build_failure_is, "--build-failure-is", tuple(BuildFailureIs))),
         build_timeout=_seconds(options.build_timeout, "--build-timeout"),
@@ -111,6 +119,36 @@ def _request(
         run_directory=_path(options.run_dir, directory),
         command_line=worth_repeating(command_line),
     )
+
+
+def _repositories(options: RunOptions, directory: Path) -> tuple[RepositoryRequest, ...]:
+    """`--repo`, with what `--checkout-only` and `--require-path` say of each."""
+    named = [arguments.parse_repository(text, directory) for text in options.repo]
+    pins = [name for name, _, _ in named]
+    twice = sorted({name for name in pins if pins.count(name) > 1})
+    if twice:
+        raise UsageError(f"--repo names {', '.join(twice)} twice; a pin has one repository")
+    only = {arguments.parse_pin_name(text, "--checkout-only") for text in options.checkout_only}
+    if only - set(pins):
+        name = min(only - set(pins))
+        raise UsageError(f"--checkout-only {name}: it has no repository; name that with --repo {name}=PATH_OR_URL")
+    if options.require_path and not pins:
+        raise UsageError("--require-path: there is no repository in which to look; name one with --repo")
+    required = [arguments.parse_required_path(text, pins) for text in options.require_path]
+    return tuple(
+        RepositoryRequest(
+            name, location, subdirectory, name not in only, tuple(path for pin, path in required if pin == name)
+        )
+        for name, location, subdirectory in named
+    )
+
+
+def _of_pins(repositories: tuple[RepositoryRequest, ...], pins: Collection[str]) -> tuple[RepositoryRequest, ...]:
+    """The repositories, each of which belongs to a pin."""
+    lost = [repository.pin for repository in repositories if repository.pin not in pins]
+    if lost:
+        raise UsageError(f"--repo {lost[0]}: no pin is called so; search it with --pin {lost[0]}=GOOD..BAD")
+    return repositories
 
 
 def _environment(options: RunOptions) -> str:
