@@ -6,11 +6,14 @@ Everything here is read from what the ends have shown; nothing is run.
 from dataclasses import dataclass, replace
 
 from bisector.judgement import Judge
+from bisector.metric import Measured, limit_of, measured, read_metric
 from bisector.model import Outcome
 from bisector.record import Tried, build_signature
 from bisector.report.model import Verdict
 from bisector.request import BuildFailureIs, RunRequest
 from pins.errors import NoSolutionError
+
+Pins = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,40 @@ class Ending:
     reason: str = ""
 
 
-def judge_for(request: RunRequest, bad_end: Tried | None) -> Judge:
-    """The judge that knows the failures seen at the bad end."""
+@dataclass(frozen=True)
+class Round:
+    """One search of the investigation, as it is recorded before it begins.
+
+    Attributes:
+        number: 1 for the run's own chain; what follows searches for a further culprit.
+        chain: the pins of each candidate, empty for the run's own chain.
+    """
+
+    number: int
+    chain: tuple[Pins, ...] = ()
+
+
+def values_of(name: str, tried: Tried | None) -> tuple[float, ...]:
+    """The values that a candidate's runs printed."""
+    if tried is None:
+        return ()
+    passed = ((tried.same_as or tried).shown) if name else ()
+    values = (read_metric(shown.ended.output, name) for shown in passed if shown.observation.kind == "pass")
+    return tuple(value for value in values if value is not None)
+
+
+def measurements(request: RunRequest, good_end: Tried | None, bad_end: Tried | None) -> list[Measured | None]:
+    """What the runs of the good end, and of the bad end, printed; None without a value."""
+    name = request.metric.name if request.metric else ""
+    return [measured(values_of(name, end)) for end in (good_end, bad_end)]
+
+
+def judge_for(request: RunRequest, good_end: Tried | None, bad_end: Tried | None) -> Judge:
+    """The judge that knows the failures seen at the bad end, and what the ends measured."""
     judge = Judge(expect=request.expect, any_failure=request.any_failure, timeout_is=request.timeout_is)
+    if request.metric is not None:
+        limit = limit_of(request.metric, *measurements(request, good_end, bad_end))
+        judge = replace(judge, metric=request.metric.name, limit=limit)
     if bad_end is None:
         return judge
     signatures = [shown.observation.signature for shown in bad_end.shown if shown.observation.kind == "fail"]
@@ -94,14 +128,18 @@ class Bracket:
         """Why the ends do not bracket, in words, for a search that concluded so ("none", "all-bad" or "swapped")."""
         if self.good is None or self.bad is None:
             return "the ends have not run"
+        measured = self._measured()
         first, good = self.good.candidate, self._counts(self.good)
         last, bad = self.bad.candidate, self._counts(self.bad)
         if kind == "swapped":
-            return f"the ends look swapped: {first} {good}, {last} {bad}; swap GOOD and BAD"
+            return f"the ends look swapped: {first} {good}, {last} {bad}; swap GOOD and BAD{measured}"
         if kind == "all-bad":
             return (
                 f"the good end fails: {first} {good}; the bad end {bad}. Choose a good end at which the script passes"
+                + measured
             )
+        if measured:
+            return f"the bad end is not bad enough: {last} {bad}; the good end {good}{measured}"
         return (
             f"the bad end passes: {last} {bad}; the good end {good}."
             " The failure does not come with these pins alone: a requirement that is not pinned may have moved, or the"
@@ -123,16 +161,36 @@ class Bracket:
 
     def _unjudged(self, tried: Tried, name: str) -> str:
         evidence = [outcome for outcome in self._outcomes(tried) if outcome is not Outcome.INFRA]
+        metric = self.judge.metric
         if len(evidence) < self.enough:
             return ""
         if evidence and all(outcome is Outcome.SKIP for outcome in evidence):
+            if metric and all(shown.observation.kind == "pass" for shown in tried.shown):
+                return (
+                    f"the {name} end cannot be judged: the script prints no value of {metric} at {tried.candidate};"
+                    f" it is to print a line {metric}=NUMBER, or a JSON object with that key"
+                )
             return f"the {name} end cannot be judged: the script skips it ({tried.candidate}); choose another"
         if not evidence or not all(outcome is Outcome.OTHER for outcome in evidence):
             return ""
         if name == "good":
             return f"the good end fails ({tried.candidate}), in another way than the bad end: make it pass there first"
+        if metric:
+            return (
+                f"the script breaks down at the bad end ({tried.candidate}), which is not a bad value of {metric}; to"
+                " search for that failure, leave --metric out"
+            )
         expected = self.request.expect
         return f"the bad end fails ({tried.candidate}), but nothing that it prints matches --expect {expected!r}"
+
+    def _measured(self) -> str:
+        """What the ends measured, as the end of a sentence; "" where no number decides."""
+        good, bad = measurements(self.request, self.good, self.bad)
+        if self.judge.limit is None or good is None or bad is None:
+            return ""
+        return (
+            f". {self.judge.metric} is {good} at the good end and {bad} at the bad end, and good is {self.judge.limit}"
+        )
 
     def _counts(self, tried: Tried) -> str:
         outcomes = self._outcomes(tried)

@@ -1,32 +1,30 @@
 """The loop: ask the search for the next candidate, probe it, tell the search what it showed, until it concludes."""
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bisector.bracket import Bracket, Ending, judge_build, judge_for
 from bisector.certificate import Standing
+from bisector.drift import MOST_RUNS, Told, find_change
 from bisector.events import Note, ProbeCancelled, Reporter, SearchMoved, SmokeEnded
 from bisector.judgement import Judge
+from bisector.metric import END_RUNS
 from bisector.model import Candidate, Outcome
 from bisector.prober import Finished, Prober
 from bisector.record import Shown, Tried
+from bisector.replay import Replay, costs_of, run_seconds, settings_of, step_name, weights_of
 from bisector.report.model import Verdict
 from bisector.request import RunRequest
-from bisector.search import ChainSearch, Conclusion, Costs, Observation, Probe, Replication, SearchSettings, Wait
+from bisector.search import ChainSearch, Conclusion, Costs, Observation, Probe, Replication, Wait
 from bisector.space import Chain
 from pins.errors import EnvironmentFailureError
 
 INFRA_TRIES = 3
 """Runs of one candidate that may break for a reason of the machine before the whole run stops."""
-OTHER_TRIES = 2
-"""Runs of one candidate that fail otherwise than sought, and never as sought, before it is held untestable."""
-LONG_RUN = 600.0
-"""Seconds from which one run is long: two confirming runs then do where nothing contradicted (`--repeat auto`)."""
-
-
-def step_name(chain: Chain, upper: int) -> str:
-    """A step in words: "pybind11 3.0.4 -> 3.1.0"."""
-    return ", ".join(f"{move.pin} {move.old} -> {move.new}" for move in chain.moves(upper))
+CONTROL = "A/A control: the bad end once more"
+"""Why the bad end runs again before anything is blamed; the report looks for it."""
+CHEAP_RUN = 0.05
+"""Share of a build up to which a run is cheap: then an end is run again after every so many runs."""
+RUNS_BETWEEN_CONTROLS = 12
 
 
 class Driver:
@@ -37,27 +35,34 @@ class Driver:
         chain: the candidates, good end first.
         prober: builds and runs them.
         reporter: told what the search believes.
-        seconds_before: time that earlier sessions of this run have used of the budget.
+        ends: the chain whose ends show what is sought; None for `chain` itself.
+        seconds_left: what is left of the budget, None for no limit.
     """
 
     def __init__(
-        self, request: RunRequest, chain: Chain, prober: Prober, reporter: Reporter, *, seconds_before: float = 0.0
+        self,
+        request: RunRequest,
+        chain: Chain,
+        prober: Prober,
+        reporter: Reporter,
+        *,
+        ends: Chain | None = None,
+        seconds_left: Callable[[], float | None] = lambda: None,
     ) -> None:
         self._request = request
         self._chain = chain
+        self._ends = ends or chain
         self._index = {candidate: index for index, candidate in enumerate(chain.candidates)}
         self._prober = prober
         self._reporter = reporter
-        self._deadline = None
-        if request.budget is not None:
-            self._deadline = time.monotonic() + request.budget - seconds_before
-        self._asked: dict[Candidate, int] = {}
+        self._seconds_left = seconds_left
+        self._weights = weights_of(chain, request.suspects, first_good=request.first_good)
         self.search = self._rebuilt()
 
     @property
     def judge(self) -> Judge:
-        """The judge, with what the bad end has shown so far."""
-        return judge_for(self._request, self._prober.known(self._chain.candidates[-1]))
+        """The judge, with what the ends have shown so far."""
+        return judge_for(self._request, *(self._prober.known(self._ends.candidates[end]) for end in (0, -1)))
 
     def drive(self) -> Ending:
         """Search until there is a conclusion.
@@ -66,10 +71,13 @@ class Driver:
             EnvironmentFailureError: our side failed; the run can be resumed.
         """
         while True:
-            ending = self._bracket().cannot_tell() or self._out_of_budget()
+            ending = self._bracket().cannot_tell() or self._out_of_budget() or self._changed()
             if ending is not None:
+                self._cancel_all()
                 return ending
-            decision = self.search.next(self._in_flight(), self._costs())
+            decision = self._to_measure() or self._to_watch() or self.search.next(self._in_flight(), self._costs())
+            if isinstance(decision, Conclusion):
+                decision = self._to_look_into_a_change() or self._to_control(decision) or decision
             match decision:
                 case Conclusion():
                     ending = self._ending(decision)
@@ -88,17 +96,115 @@ class Driver:
                 self._take(finished)
             self._cancel_useless()
 
+    # What comes before the search's own choice, or between its conclusion and the blame.
+
+    def _to_measure(self) -> Probe | Wait | None:
+        """The ends come first, several times, where the limit of a metric is taken from them."""
+        metric = self._request.metric
+        if metric is None or metric.regress is None or self._ends is not self._chain:
+            return None
+        waiting = False
+        flying = self._in_flight()
+        for end, name in ((0, "good end"), (self._chain.steps, "bad end")):
+            tried = self._known(end)
+            done = len(tried.shown) if tried is not None else 0
+            if done + flying.count(end) < END_RUNS:
+                return Probe(end, name if tried is None else f"{name} again: its noise")
+            waiting = waiting or done < END_RUNS
+        return Wait() if waiting else None
+
+    def _to_watch(self) -> Probe | None:
+        """An end once more, now and then, where a run costs next to nothing beside a build: does it still hold?"""
+        costs, told = self._costs(), self._told()
+        if costs.run > CHEAP_RUN * costs.build or self._ends is not self._chain or self._in_flight():
+            return None
+        last = {end: told[end][-1].number for end in (0, self._chain.steps) if told.get(end)}
+        latest = max((runs[-1].number for runs in told.values() if runs), default=0)
+        if len(last) < 2 or latest - max(last.values()) < RUNS_BETWEEN_CONTROLS:
+            return None
+        end = min(last, key=lambda each: last[each])
+        return Probe(end, f"{'good' if end == 0 else 'bad'} end once more: is it as it was?")
+
+    def _to_look_into_a_change(self) -> Probe | None:
+        """One more run of a candidate whose outcomes fall apart by time or host, to tell that from a flaky script."""
+        found = find_change(self._told(), 1.0 - self._request.confidence)
+        if found is None or found[2] or self._in_flight() or len(self._told()[found[0]]) >= MOST_RUNS:
+            return None
+        return Probe(found[0], "again: did something outside the pins change?")
+
+    def _changed(self) -> Ending | None:
+        """The ending where identical inputs gave different outcomes for a reason outside the pins."""
+        found = find_change(self._told(), 1.0 - self._request.confidence)
+        if found is None or not found[2] or self._ends is not self._chain:
+            return None
+        index, change, _ = found
+        what = "hosts differ" if change.hosts[0] else "something outside the pins changed during the run"
+        return Ending(
+            Verdict.ENVIRONMENT,
+            reason=f"identical inputs, different outcomes: {self._chain.candidates[index]} was {change}; {what}",
+        )
+
+    def _to_control(self, conclusion: Conclusion) -> Probe | None:
+        """The bad end once more before anything is blamed (an A/A control), where its last run is not the latest."""
+        if conclusion.kind not in ("culprit", "range") or self._ends is not self._chain or self._request.repeat == 1:
+            return None
+        told = self._told()
+        last = max((run.number for run in told.get(self._chain.steps, ())), default=0)
+        searched = [runs[0].number for index, runs in told.items() if index != self._chain.steps and runs]
+        if not last or last > max(searched, default=0):
+            return None
+        return Probe(self._chain.steps, CONTROL)
+
+    def _told(self) -> dict[int, list[Told]]:
+        """Every run on the chain that passed or failed, by candidate."""
+        judge = self.judge
+        told: dict[int, list[Told]] = {}
+        for tried in self._tried:
+            index = self._index.get(tried.candidate)
+            if index is None or tried.same_as is not None:
+                continue
+            judged = ((judge.outcome(shown.observation, shown.ended), shown) for shown in tried.shown)
+            told[index] = [
+                Told(outcome, shown.number, shown.host)
+                for outcome, shown in judged
+                if outcome in (Outcome.PASS, Outcome.FAIL)
+            ]
+        return told
+
+    # What is known.
+
+    @property
+    def _tried(self) -> Sequence[Tried]:
+        return tuple(self._prober.tried)
+
+    def _known(self, index: int) -> Tried | None:
+        return self._prober.known(self._chain.candidates[index])
+
     def _bracket(self) -> Bracket:
-        good, bad = (self._prober.known(self._chain.candidates[index]) for index in (0, -1))
-        return Bracket(self._request, self.judge, good, bad, enough=self._hits())
+        return Bracket(self._request, self.judge, self._known(0), self._known(-1), enough=self._hits())
 
     def _in_flight(self) -> list[int]:
         return [self._index[candidate] for candidate in self._prober.in_flight if candidate in self._index]
+
+    def _costs(self) -> Costs:
+        return costs_of(self._tried)
+
+    def _hits(self) -> int:
+        return settings_of(self._request, self._tried).hits
+
+    def _rebuilt(self) -> ChainSearch:
+        return Replay(self._request, self._chain, self.judge, self._tried, self._weights).search
 
     def _cancel_useless(self) -> None:
         flying = self._in_flight()
         for index in self.search.useless(flying) if len(flying) > 1 else ():
             self._prober.cancel(self._chain.candidates[index])
+
+    def _cancel_all(self) -> None:
+        for index in self._in_flight():
+            self._prober.cancel(self._chain.candidates[index])
+
+    # What a probe showed.
 
     def _take(self, finished: Finished) -> None:
         if finished.cancelled:
@@ -121,11 +227,9 @@ class Driver:
         tried, shown = finished.tried, finished.shown
         if shown is None:
             return
-        outcome = self.judge.outcome(shown.observation, shown.ended)
-        detail = shown.observation.reason
-        signature = shown.observation.signature
-        if signature is not None:
-            detail = ": ".join(part for part in (signature.kind or signature.exit, signature.message) if part)
+        judge = self.judge
+        outcome = judge.outcome(shown.observation, shown.ended)
+        detail = judge.said(shown.observation, shown.ended)
         self._reporter(SmokeEnded(tried.entry.id, tried.candidate, outcome, shown.ended.seconds, detail, finished.log))
         self._check_machine(tried, shown)
 
@@ -147,105 +251,17 @@ class Driver:
                 " make the script work there first"
             )
 
-    def _rebuilt(self) -> ChainSearch:
-        """A search that has been told everything known, in the order in which it became known.
-
-        Told anew each time, since a further signature at the bad end changes what earlier failures mean.
-        """
-        search = ChainSearch(self._chain.steps, self._settings())
-        judge = self.judge
-        for tried in self._prober.tried:
-            index = self._index.get(tried.candidate)
-            if index is not None:
-                self._tell(search, judge, index, tried)
-        return search
-
-    def _tell(self, search: ChainSearch, judge: Judge, index: int, tried: Tried) -> None:
-        if tried.same_as is not None:
-            twin = self._index.get(tried.same_as.candidate)
-            if twin is not None:
-                search.mark_same_build(twin, index)
-                return
-            tried = tried.same_as
-        if tried.unbuildable:
-            outcome = judge_build(judge, tried, self._request.build_failure_is)
-            if outcome is Outcome.FAIL:
-                search.mark_built(index)
-                for _ in range(max(self._hits(), tried.begun)):  # it is not built again, and counts as often as asked
-                    search.record(index, Observation.FAIL)
-            else:
-                search.mark_untestable(index, buildable=outcome is Outcome.OTHER)
-            return
-        if tried.build is not None:
-            search.mark_built(index)
-        outcomes = [judge.outcome(shown.observation, shown.ended) for shown in tried.shown]
-        for outcome in outcomes:
-            if outcome is Outcome.PASS:
-                search.record(index, Observation.PASS)
-            elif outcome is Outcome.FAIL:
-                search.record(index, Observation.FAIL)
-        if self._tells_nothing(outcomes, index):
-            search.record(index, Observation.UNTESTABLE)
-
-    def _tells_nothing(self, outcomes: Sequence[Outcome], index: int) -> bool:
-        """Whether a candidate is given up: it skips or fails in other ways only, and not just once by bad luck.
-
-        Until then the search hears nothing of such a run, so that it asks for the candidate again.
-        """
-        if Outcome.PASS in outcomes or Outcome.FAIL in outcomes:
-            return False
-        if index in (0, self._chain.steps):
-            enough = self._hits()
-        else:
-            enough = min(OTHER_TRIES, self._hits()) if Outcome.OTHER in outcomes else 1
-        return len(outcomes) - outcomes.count(Outcome.INFRA) >= enough
-
-    def _settings(self) -> SearchSettings:
-        return SearchSettings(
-            confidence=self._request.confidence,
-            confirmations=self._confirmations(),
-            max_runs=self._request.max_runs,
-        )
-
-    def _confirmations(self) -> int | None:
-        if self._request.repeat is not None:
-            return self._request.repeat
-        long = self._median_seconds(self._run_seconds())
-        return 2 if long is not None and long > LONG_RUN else None
-
-    def _hits(self) -> int:
-        return SearchSettings(confidence=self._request.confidence, confirmations=self._confirmations()).hits
-
-    def _run_seconds(self) -> list[float]:
-        return [shown.ended.seconds for tried in self._prober.tried for shown in tried.shown]
-
-    def _build_seconds(self) -> list[float]:
-        return [tried.build_seconds for tried in self._prober.tried if tried.build is not None]
-
-    @staticmethod
-    def _median_seconds(seconds: Sequence[float]) -> float | None:
-        return sorted(seconds)[len(seconds) // 2] if seconds else None
-
-    def _costs(self) -> Costs:
-        """What a build and a run are expected to take, from those so far."""
-        build = self._median_seconds(self._build_seconds())
-        run = self._median_seconds(self._run_seconds())
-        return Costs(build=max(1.0 if build is None else build, 1e-3), run=max(1.0 if run is None else run, 1e-3))
-
     def _expected_seconds_left(self) -> float | None:
-        if not self._run_seconds():
+        if not run_seconds(self._tried):
             return None
         costs = self._costs()
         return self.search.expected_builds_left() * (costs.build + costs.run)
 
-    def _seconds_left(self) -> float | None:
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+    # How it ends.
 
     def _out_of_budget(self) -> Ending | None:
         if self._seconds_left() != 0.0:
             return None
-        for index in self._in_flight():
-            self._prober.cancel(self._chain.candidates[index])
         left = self.search.suspects_left()
         return Ending(
             Verdict.UNDETERMINED,
@@ -259,7 +275,7 @@ class Driver:
             return None
         for index, name in ((ending.lower, "predecessor"), (ending.upper, "culprit")):
             assert index is not None
-            tried = self._prober.known(self._chain.candidates[index])
+            tried = self._known(index)
             if tried is not None and (tried.same_as or tried).builds == 1:
                 return tried.candidate, f"{name}, built afresh"
         return None
@@ -273,7 +289,7 @@ class Driver:
 
     def _steps_left(self, lower: int, upper: int) -> int:
         """Steps of a range that could not be told apart: candidates that cannot be resolved are none of them."""
-        between = (self._prober.known(self._chain.candidates[index]) for index in range(lower + 1, upper))
+        between = (self._known(index) for index in range(lower + 1, upper))
         return 1 + sum(1 for tried in between if tried is None or tried.feasible)
 
     def _ending(self, conclusion: Conclusion) -> Ending:
@@ -289,6 +305,15 @@ class Driver:
         verdict = verdicts.get(conclusion.kind, Verdict.UNDETERMINED)
         if verdict is Verdict.RANGE and self._steps_left(conclusion.lower, conclusion.upper) == 1:
             verdict = Verdict.CULPRIT  # nothing that can exist lies between: one step, in which several values pass by
+        reason = conclusion.reason
+        if verdict is Verdict.NO_BRACKET:
+            reason = self._bracket().why_not(conclusion.kind)
+        elif verdict is Verdict.CULPRIT and self._changes_nothing(conclusion.lower, conclusion.upper):
+            verdict = Verdict.ENVIRONMENT
+            reason = (
+                f"the step {step_name(self._chain, conclusion.upper)} changes nothing in what was built, so that it"
+                " cannot be the cause: the script is flaky, or something outside the candidates changed"
+            )
         found = verdict in (Verdict.CULPRIT, Verdict.RANGE)
         fail_if_good, fail_if_bad = self.search.rates()
         return Ending(
@@ -299,8 +324,20 @@ class Driver:
             conclusion.confidence_if_flaky,
             fail_if_good,
             fail_if_bad,
-            self._bracket().why_not(conclusion.kind) if verdict is Verdict.NO_BRACKET else conclusion.reason,
+            reason,
         )
+
+    def _changes_nothing(self, lower: int, upper: int) -> bool:
+        """Whether two candidates came out as one and the same.
+
+        A build command's identity covers its Python environment alone, and does not tell.
+        """
+        if self._request.environment == "command":
+            return False
+        both = [self._known(index) for index in (lower, upper)]
+        identities = [(one.same_as or one).build for one in both if one is not None]
+        found = [build.content_identity for build in identities if build is not None]
+        return len(found) == 2 and found[0] != "" and found[0] == found[1]
 
     def standing(self, candidate: Candidate, why: str) -> Standing:
         """How a candidate off the chain (or on it) stands, after as many runs as that takes."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bisector.metric import Limit, read_metric
 from bisector.model import Ended, Outcome, Signature
 from bisector.request import TimeoutIs
 from bisector.smoke import Observation
@@ -23,6 +24,8 @@ class Judge:
         expect: a failure's output must match it, "" to go by signatures.
         any_failure: every failure counts.
         timeout_is: what a run means whose time ran out.
+        metric: the name of the number that decides where the script exits with 0, "" for none.
+        limit: what that number must not pass; None before the ends have shown it.
     """
 
     sought: tuple[Signature, ...] = ()
@@ -30,6 +33,8 @@ class Judge:
     expect: str = ""
     any_failure: bool = False
     timeout_is: TimeoutIs = TimeoutIs.AUTO
+    metric: str = ""
+    limit: Limit | None = None
 
     def outcome(self, observation: Observation, ended: Ended) -> Outcome:
         """What one run means.
@@ -38,7 +43,7 @@ class Judge:
         """
         match observation.kind:
             case "pass":
-                return Outcome.PASS
+                return self._measured(ended) if self.metric else Outcome.PASS
             case "skip":
                 return Outcome.SKIP
             case "infra" | "cancelled":
@@ -47,6 +52,16 @@ class Judge:
                 return self._timeout()
             case _:
                 return self.failure(observation.signature, ended)
+
+    def said(self, observation: Observation, ended: Ended) -> str:
+        """What a run showed, in one line: its value where a number decides, else its failure, else the reason."""
+        if self.metric and observation.kind == "pass":
+            value = read_metric(ended.output, self.metric)
+            return f"{self.metric} {value:.6g}" if value is not None else f"no value of {self.metric} was printed"
+        if observation.signature is None:
+            return observation.reason
+        signature = observation.signature
+        return ": ".join(part for part in (signature.kind or signature.exit, signature.message) if part)
 
     def comparison(self, signature: Signature) -> "Comparison":
         """How a failure compares with the nearest of those sought; SAME where there is none yet."""
@@ -58,10 +73,19 @@ class Judge:
                 return best
         return Comparison.DIFFERENT if found else Comparison.SAME
 
+    def _measured(self, ended: Ended) -> Outcome:
+        """A value decides; one that is missing is not a bad one."""
+        value = read_metric(ended.output, self.metric)
+        if value is None:
+            return Outcome.SKIP
+        return Outcome.PASS if self.limit is None or self.limit.holds(value) else Outcome.FAIL
+
     def _timeout(self) -> Outcome:
         if self.timeout_is is TimeoutIs.SKIP:
             return Outcome.SKIP
-        if self.timeout_is is TimeoutIs.FAIL or self.any_failure or self.bad_end_timed_out or not self.sought:
+        if self.timeout_is is TimeoutIs.FAIL or self.any_failure or self.bad_end_timed_out:
+            return Outcome.FAIL
+        if not self.sought and not self.metric:
             return Outcome.FAIL
         return Outcome.OTHER
 

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event as Flag
 
+from bisector.entries import BuildStatus
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
 from bisector.events import BuildEnded, BuildStarted, Note, Reporter, SmokeStarted
 from bisector.executors.local import Executor
-from bisector.journal import BuildStatus, Journal
+from bisector.journal import Journal
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, SmokeScript
 from bisector.record import Shown, Tried, tried_so_far
 from bisector.runs import marker_of
@@ -361,7 +362,7 @@ class Prober:
         if ended.cancelled:
             return Finished(tried, cancelled=True)
         self._warn_of_large_output(active.name)
-        shown = Shown(ended, observe(ended, self._smoke.path), active.number)
+        shown = Shown(ended, observe(ended, self._smoke.path), active.number, self._host)
         self._journal.end_run(active.number, ended, shown.observation)
         tried.shown.append(shown)
         return Finished(tried, shown, str(self._directory / "logs" / f"{active.name}.log"))

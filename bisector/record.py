@@ -3,18 +3,20 @@
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from bisector.journal import BuildStatus, Journal, ProbeEntry
+from bisector.entries import BuildStatus, ProbeEntry
+from bisector.journal import Journal
 from bisector.model import Build, Candidate, Ended, Recipe, Signature
 from bisector.smoke import Observation, observe
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One finished run: how it ended, what that showed, and its number in the journal."""
+    """One finished run: how it ended, what that showed, its number in the journal, and the host that ran it."""
 
     ended: Ended
     observation: Observation
     number: int
+    host: str = ""
 
 
 @dataclass
@@ -74,7 +76,7 @@ def tried_so_far(journal: Journal) -> dict[Candidate, Tried]:
     for run in journal.runs():
         tried_by_probe[run.probe].begun += 1
         if run.ended is not None and run.observation is not None:
-            tried_by_probe[run.probe].shown.append(Shown(run.ended, run.observation, run.number))
+            tried_by_probe[run.probe].shown.append(Shown(run.ended, run.observation, run.number, run.host))
     return {tried.candidate: tried for tried in tried_by_probe.values()}
 
 

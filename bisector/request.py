@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from bisector.model import SmokeScript
 
@@ -119,6 +120,31 @@ class DockerRequest:
 
 
 @dataclass(frozen=True)
+class Suspect:
+    """`--suspect NAME[=VERSION]`: a pin, or one of its values, that is thought to be the culprit."""
+
+    pin: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class MetricRequest:
+    """`--metric`: a number that the script prints decides, where its exit status is 0.
+
+    Attributes:
+        name: what it is called in the output.
+        bound: the worst value that is good (`NAME<=VALUE`); None where `regress` says it.
+        regress: how much worse than the good end is bad, as a share of it (`--regress 5%`).
+        worse: which way is worse; "" where the ends show it.
+    """
+
+    name: str
+    bound: float | None = None
+    regress: float | None = None
+    worse: Literal["", "higher", "lower"] = ""
+
+
+@dataclass(frozen=True)
 class RunRequest:
     """One run.
 
@@ -135,6 +161,9 @@ class RunRequest:
         build_timeout: seconds, None for no limit.
         expect: a regular expression that a failure's output must match, "" for the bad end's own signature.
         any_failure: every failure counts.
+        first_good: the first end of each pin fails and the second passes: the fix is sought.
+        suspects: what is thought likely. metric: what decides in place of the exit status.
+        every_culprit: where the culprit is not alone, the next one is searched for.
         confidence: probability that the named step must reach. max_runs: None for the engine's own bound.
         budget: seconds that the whole run may take. repeat: confirming runs, None for `auto`.
         keep: keep environments afterwards. workers: probes at once.
@@ -157,6 +186,10 @@ class RunRequest:
     build_timeout: float | None = None
     expect: str = ""
     any_failure: bool = False
+    first_good: bool = False
+    suspects: tuple[Suspect, ...] = ()
+    metric: MetricRequest | None = None
+    every_culprit: bool = False
     confidence: float = 0.99
     max_runs: int | None = None
     budget: float | None = None

@@ -3,14 +3,16 @@
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
-from bisector.bracket import Ending, judge_build, judge_for
+from bisector.bracket import Ending, Round, judge_build, judge_for
 from bisector.certificate import Certificate
-from bisector.journal import BuildStatus, Decision, Journal, RunEntry, adapter
+from bisector.entries import BuildStatus, Decision, RunEntry
+from bisector.journal import Journal
 from bisector.judgement import Judge, overall
 from bisector.model import Axis, Candidate, Outcome, Signature
 from bisector.record import Tried, build_signature, tried_so_far
@@ -28,6 +30,7 @@ from bisector.report.model import (
 )
 from bisector.request import RunRequest
 from bisector.runs import JOURNAL
+from bisector.serial import adapter
 from bisector.space import Chain, moves_between
 
 CHAIN = tuple[tuple[tuple[str, str], ...], ...]
@@ -71,6 +74,35 @@ def load_result(run_directory: Path) -> Result:
         journal.close()
 
 
+@dataclass(frozen=True)
+class FoundInRound:
+    """What one search came to: its chain, its ending and its swap test, as far as they are on record."""
+
+    chain: Chain
+    ending: Ending | None = None
+    certificate: Certificate | None = None
+
+
+def rounds_of(decisions: Sequence[Decision], chain: Chain) -> list[FoundInRound]:
+    """The searches of a run, the first one first; what was decided again after a resume replaces what was before."""
+    rounds: dict[int, FoundInRound] = {1: FoundInRound(chain)}
+    number = 1
+    for decision in decisions:
+        match decision.kind:
+            case "round":
+                begun: Round = adapter(Round).validate_json(decision.body)
+                number = begun.number
+                rounds = {each: found for each, found in rounds.items() if each < number}
+                along = Chain(tuple(Candidate(pins) for pins in begun.chain)) if begun.chain else chain
+                rounds[number] = FoundInRound(along)
+            case "ending":
+                rounds[number] = replace(rounds[number], ending=adapter(Ending).validate_json(decision.body))
+            case "certificate":
+                certificate: Certificate = adapter(Certificate).validate_json(decision.body)
+                rounds[number] = replace(rounds[number], certificate=certificate)
+    return [rounds[number] for number in sorted(rounds)]
+
+
 class _Assembly:
     """Reads the journal once, and answers from it."""
 
@@ -80,14 +112,16 @@ class _Assembly:
         self.request: RunRequest = adapter(RunRequest).validate_json(journal.meta("request"))
         self.axes: tuple[Axis, ...] = adapter(tuple[Axis, ...]).validate_json(journal.meta("axes"))
         self.chain = chain_of(journal)
-        self.index = {candidate: index for index, candidate in enumerate(self.chain.candidates)}
         self.tried = tried_so_far(journal)
         self.builds = list(journal.builds())
         self.runs = list(journal.runs())
-        self.judge: Judge = judge_for(self.request, self.tried.get(self.chain.candidates[-1]))
+        self.judge: Judge = judge_for(self.request, *(self.tried.get(self.chain.candidates[end]) for end in (0, -1)))
         decisions = list(journal.decisions())
-        self.ending = _last(decisions, "ending", Ending)
-        self.certificate = _last(decisions, "certificate", Certificate)
+        self.rounds = rounds_of(decisions, self.chain)
+        self.ending = self.rounds[0].ending
+        self.certificate = self.rounds[0].certificate
+        self.chain = self.rounds[0].chain
+        self.index = {candidate: index for index, candidate in enumerate(self.chain.candidates)}
         self.finished = bool(decisions) and any(decision.kind == "finished" for decision in decisions)
         self.stopped = _last(decisions, "stopped", str)
 

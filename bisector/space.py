@@ -7,10 +7,14 @@ interact: between a pass and a fail there is always a step that turns one into t
 Order *pins*: one pin runs through all its versions, then the next. A search then builds few distinct versions
 (DESIGN: the search). Which pin goes first is decided by what can be resolved at the corners of the box, where whole
 pins have moved: an order whose corners all resolve leaves the most candidates testable.
+
+Order *time*: the pins move as their values came to be. It builds more distinct versions, but only combinations that
+once existed together; taken where the other order leaves a range of candidates that do not build.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import combinations
 
 from bisector.model import Axis, Candidate
@@ -115,6 +119,30 @@ def chain_through(
         else:
             path += _closure(at, group, feasible)
             at = path[-1]
+    return Chain(tuple(path))
+
+
+def chain_in_time(axes: Sequence[Axis]) -> Chain | None:
+    """The chain that moves the pins as their values came to be: combinations that once were the newest together.
+
+    None where that is not known of a value, or where one pin alone moves. A value older than the one before it on its
+    axis (a maintenance release) counts as new as that one. Values of one moment move in the order of the axes.
+    """
+    if sum(axis.steps > 0 for axis in axes) < 2:
+        return None
+    moves: list[tuple[datetime, int, int]] = []
+    for place, axis in enumerate(axes):
+        reached: datetime | None = None
+        for index, value in enumerate(axis.values[1:], start=1):
+            if value.date is None:
+                return None
+            reached = value.date if reached is None else max(reached, value.date)
+            moves.append((reached, place, index))
+    at, _ = ends(axes)
+    path = [at]
+    for _, place, index in sorted(moves):
+        at = at.moved(axes[place].pin, axes[place].values[index].text)
+        path.append(at)
     return Chain(tuple(path))
 
 

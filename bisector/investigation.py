@@ -1,0 +1,174 @@
+"""What a run does from its axes to its verdict: search, blame with care, certify, and go on to a further culprit.
+
+Every step of it is decided by what is on record, so that an interrupted investigation goes through the same steps again
+after a resume, and finds their runs done.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bisector.bracket import Ending, Pins, Round
+from bisector.certificate import Certificate, Standing, certify
+from bisector.driver import Driver
+from bisector.environments.base import Environment
+from bisector.events import Note, Reporter
+from bisector.journal import Journal
+from bisector.model import Axis, AxisValue, Candidate
+from bisector.preparation import lay_chain
+from bisector.prober import Prober
+from bisector.report.model import Move, Verdict
+from bisector.request import RunRequest
+from bisector.space import Chain, chain_in_time, moves_between
+
+
+@dataclass(frozen=True)
+class Investigation:
+    """Everything that a search needs besides its chain.
+
+    Attributes:
+        request: what was asked for.
+        environment: makes candidates runnable, and knows which of them can be.
+        journal: takes every decision.
+        prober: builds and runs.
+        reporter: told what happens.
+        seconds_left: of the budget, None for no limit.
+    """
+
+    request: RunRequest
+    environment: Environment
+    journal: Journal
+    prober: Prober
+    reporter: Reporter
+    seconds_left: Callable[[], float | None]
+
+    def run(self, axes: tuple[Axis, ...], chain: Chain) -> Verdict:
+        """Search the chain through these axes, and what follows from it; every result is in the journal.
+
+        Raises:
+            EnvironmentFailureError: our side failed; the run can be resumed.
+        """
+        verdict = None
+        number = 1
+        while True:
+            ending, chain, certificate = self._round(number, axes, chain)
+            verdict = verdict or ending.verdict
+            if certificate is None or certificate.removed_from_bad is not Standing.FAIL:
+                return verdict
+            if not self.request.every_culprit:
+                return verdict
+            axes = _without(axes, _moves(chain, ending))
+            chain = lay_chain(axes, self.environment)
+            number += 1
+            self.reporter(Note("the bad set still fails without that step: searching for a further culprit"))
+
+    def _round(self, number: int, axes: tuple[Axis, ...], chain: Chain) -> tuple[Ending, Chain, Certificate | None]:
+        main = number == 1
+        self.journal.decide("round", Round(number, () if main else _pins_of(chain)))
+        driver = self._driver(chain)
+        ending = driver.drive()
+        self.journal.decide("ending", ending)
+        other = self._another_way(axes, chain, ending)
+        if other is not None:
+            ending, chain, driver = other
+            self.journal.decide("round", Round(number, _pins_of(chain)))
+            self.journal.decide("ending", ending)
+        if ending.verdict is not Verdict.CULPRIT or len(axes) == 1:
+            return ending, chain, None
+        assert ending.lower is not None
+        assert ending.upper is not None
+        first_bad = _Between(self, axes, chain)
+        certificate = certify(chain, ending.lower, ending.upper, driver.standing, first_bad)
+        self.journal.decide("certificate", certificate)
+        return ending, chain, certificate
+
+    def _another_way(self, axes: tuple[Axis, ...], chain: Chain, ending: Ending) -> tuple[Ending, Chain, Driver] | None:
+        """A search along the chain in the order of time, where it tells apart what the first one could not.
+
+        A chain that moves whole pins one after the other meets combinations that never existed together. Those that
+        did are likelier to build.
+        """
+        if ending.verdict is not Verdict.RANGE:
+            return None
+        in_time = chain_in_time(axes)
+        if in_time is None or in_time == chain:
+            return None
+        self.reporter(Note("candidates in between cannot be tried: searching once more, in the order of time"))
+        driver = self._driver(in_time)
+        found = driver.drive()
+        if found.verdict in (Verdict.CULPRIT, Verdict.RANGE) and _width(found) < _width(ending):
+            return found, in_time, driver
+        return None
+
+    def _driver(self, chain: Chain, ends: Chain | None = None) -> Driver:
+        return Driver(self.request, chain, self.prober, self.reporter, ends=ends, seconds_left=self.seconds_left)
+
+    def search_between(self, axes: tuple[Axis, ...], good: Candidate, bad: Candidate, ends: Chain) -> Chain | None:
+        """The last good and the first bad candidate between two, as a chain of one step; None where it cannot be told.
+
+        Args:
+            axes: of the whole run.
+            good: a candidate that passes.
+            bad: one that fails.
+            ends: the chain whose ends show what is sought.
+        """
+        chain = lay_chain(tuple(_between(axes, good, bad)), self.environment)
+        ending = self._driver(chain, ends).drive()
+        if ending.verdict is not Verdict.CULPRIT:
+            return None
+        assert ending.lower is not None
+        assert ending.upper is not None
+        return Chain((chain.candidates[ending.lower], chain.candidates[ending.upper]))
+
+
+@dataclass(frozen=True)
+class _Between:
+    """Searches between two candidates of one round, for the swap test."""
+
+    investigation: Investigation
+    axes: tuple[Axis, ...]
+    ends: Chain
+
+    def __call__(self, good: Candidate, bad: Candidate) -> tuple[Candidate, Candidate] | None:
+        found = self.investigation.search_between(self.axes, good, bad, self.ends)
+        return None if found is None else (found.candidates[0], found.candidates[1])
+
+
+def _between(axes: Sequence[Axis], good: Candidate, bad: Candidate) -> Iterator[Axis]:
+    """The axes cut down to what lies between two candidates."""
+    for axis in axes:
+        texts = [value.text for value in axis.values]
+        low, high = texts.index(good[axis.pin]), texts.index(bad[axis.pin])
+        yield replace(axis, values=axis.values[low : high + 1], turn=max(0, axis.turn - low))
+
+
+def _without(axes: tuple[Axis, ...], moves: Sequence[Move]) -> tuple[Axis, ...]:
+    """The axes with a culprit's step, and all that follows on its pins, taken away."""
+    last = {move.pin: move.old for move in moves}
+
+    def shortened(axis: Axis) -> Axis:
+        if axis.pin not in last:
+            return axis
+        kept: list[AxisValue] = []
+        for value in axis.values:
+            kept.append(value)
+            if value.text == last[axis.pin]:
+                break
+        return replace(axis, values=tuple(kept))
+
+    return tuple(shortened(axis) for axis in axes)
+
+
+def _moves(chain: Chain, ending: Ending) -> tuple[Move, ...]:
+    assert ending.lower is not None
+    assert ending.upper is not None
+    return moves_between(chain.candidates[ending.lower], chain.candidates[ending.upper])
+
+
+def _width(ending: Ending) -> int:
+    assert ending.lower is not None
+    assert ending.upper is not None
+    return ending.upper - ending.lower
+
+
+def _pins_of(chain: Chain) -> tuple[Pins, ...]:
+    return tuple(candidate.pins for candidate in chain.candidates)

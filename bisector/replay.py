@@ -1,0 +1,135 @@
+"""From what is on record to what the search believes: after each run, after a resume, and for `--replay`.
+
+The search is told everything anew each time, in the order in which it became known, since a further signature (or a
+further value) at an end changes what earlier runs mean. The same record gives the same belief, to the last bit.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from bisector.bracket import judge_build
+from bisector.judgement import Judge
+from bisector.model import Candidate, Outcome
+from bisector.record import Tried
+from bisector.request import BuildFailureIs, RunRequest, Suspect
+from bisector.search import ChainSearch, Costs, Observation, SearchSettings
+from bisector.space import Chain
+
+OTHER_TRIES = 2
+"""Runs of one candidate that fail otherwise than sought, and never as sought, before it is held untestable."""
+LONG_RUN = 600.0
+"""Seconds from which one run is long: two confirming runs then do where nothing contradicted (`--repeat auto`)."""
+
+
+def settings_of(request: RunRequest, tried: Iterable[Tried]) -> SearchSettings:
+    """How sure to be, as asked for; less often repeated where one run takes long."""
+    confirmations = request.repeat
+    if confirmations is None:
+        long = _median(run_seconds(tried))
+        confirmations = 2 if long is not None and long > LONG_RUN else None
+    return SearchSettings(confidence=request.confidence, confirmations=confirmations, max_runs=request.max_runs)
+
+
+def costs_of(tried: Sequence[Tried]) -> Costs:
+    """What a build and a run are expected to take, from those so far."""
+    build = _median([one.build_seconds for one in tried if one.build is not None])
+    run = _median(run_seconds(tried))
+    return Costs(build=max(1.0 if build is None else build, 1e-3), run=max(1.0 if run is None else run, 1e-3))
+
+
+def run_seconds(tried: Iterable[Tried]) -> list[float]:
+    """What every run so far took."""
+    return [shown.ended.seconds for one in tried for shown in one.shown]
+
+
+def _median(seconds: Sequence[float]) -> float | None:
+    return sorted(seconds)[len(seconds) // 2] if seconds else None
+
+
+def weights_of(chain: Chain, suspects: Sequence[Suspect], *, first_good: bool = False) -> list[float] | None:
+    """A weight for each step: 1 where it moves a suspect (to the suspected value), else 0; None without suspects."""
+    if not suspects:
+        return None
+    weights = []
+    for upper in range(1, chain.steps + 1):
+        moved = [(move.pin, move.old if first_good else move.new) for move in chain.moves(upper)]
+        weights.append(float(any(pin == one.pin and one.value in ("", new) for pin, new in moved for one in suspects)))
+    return weights
+
+
+class Replay:
+    """Tells a search over one chain what is on record.
+
+    Args:
+        request: what was asked for.
+        chain: the candidates, good end first.
+        judge: knows what is sought.
+        tried: everything on record, in order.
+        weights: of the chain's steps, where something speaks for some of them.
+    """
+
+    def __init__(
+        self,
+        request: RunRequest,
+        chain: Chain,
+        judge: Judge,
+        tried: Sequence[Tried],
+        weights: Sequence[float] | None = None,
+    ) -> None:
+        self._chain = chain
+        self._judge = judge
+        self._build_failure_is: BuildFailureIs = request.build_failure_is
+        self._index = {candidate: index for index, candidate in enumerate(chain.candidates)}
+        settings = settings_of(request, tried)
+        self._hits = settings.hits
+        self.search = ChainSearch(chain.steps, settings, weights)
+        self._first: dict[Candidate, int] = {}
+        for one in tried:
+            index = self._index.get(one.candidate)
+            if index is not None:
+                self._tell(index, one)
+
+    def _tell(self, index: int, tried: Tried) -> None:
+        search, judge = self.search, self._judge
+        if tried.same_as is not None:
+            tried = tried.same_as
+        twin = self._first.setdefault(tried.candidate, index)
+        if twin != index:
+            search.mark_same_build(twin, index)
+            return
+        if tried.unbuildable:
+            outcome = judge_build(judge, tried, self._build_failure_is)
+            if outcome is Outcome.FAIL:
+                search.mark_built(index)
+                for _ in range(max(self._hits, tried.begun)):  # it is not built again, and counts as often as asked
+                    search.record(index, Observation.FAIL)
+            else:
+                search.mark_untestable(index, buildable=outcome is Outcome.OTHER)
+            return
+        if tried.build is not None:
+            search.mark_built(index)
+        outcomes = [judge.outcome(shown.observation, shown.ended) for shown in tried.shown]
+        for outcome in outcomes:
+            if outcome is Outcome.PASS:
+                search.record(index, Observation.PASS)
+            elif outcome is Outcome.FAIL:
+                search.record(index, Observation.FAIL)
+        if self._tells_nothing(outcomes, index):
+            search.record(index, Observation.UNTESTABLE)
+
+    def _tells_nothing(self, outcomes: Sequence[Outcome], index: int) -> bool:
+        """Whether a candidate is given up: it skips or fails in other ways only, and not just once by bad luck.
+
+        Until then the search hears nothing of such a run, so that it asks for the candidate again.
+        """
+        if Outcome.PASS in outcomes or Outcome.FAIL in outcomes:
+            return False
+        if index in (0, self._chain.steps):
+            enough = self._hits
+        else:
+            enough = min(OTHER_TRIES, self._hits) if Outcome.OTHER in outcomes else 1
+        return len(outcomes) - outcomes.count(Outcome.INFRA) >= enough
+
+
+def step_name(chain: Chain, upper: int) -> str:
+    """A step in words: "pybind11 3.0.4 -> 3.1.0"."""
+    return ", ".join(f"{move.pin} {move.old} -> {move.new}" for move in chain.moves(upper))
