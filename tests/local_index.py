@@ -62,6 +62,7 @@ class LocalIndex:
         upload_times: whether pages carry upload times.
         metadata_files: whether metadata files are advertised and served.
         validators: whether pages carry an ETag.
+        ranges: whether parts of files are served.
     """
 
     def __init__(self, *, html_only: bool = False, upload_times: bool = True, metadata_files: bool = True) -> None:
@@ -69,6 +70,7 @@ class LocalIndex:
         self.upload_times = upload_times
         self.metadata_files = metadata_files
         self.validators = True
+        self.ranges = True
         self.requests: list[SeenRequest] = []
         self._files: dict[str, ServedFile] = {}
         self._answer: Answer | None = None
@@ -320,7 +322,7 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 headers["Accept-Ranges"] = "bytes"
                 wanted = self.headers.get("Range", "")
-                if wanted.startswith("bytes=") and "," not in wanted:
+                if index.ranges and wanted.startswith("bytes=") and "," not in wanted:
                     first, last = _range(wanted.removeprefix("bytes="), len(body))
                     headers["Content-Range"] = f"bytes {first}-{last}/{len(body)}"
                     self._send(206, body[first : last + 1], headers)

@@ -43,6 +43,7 @@ class IndexFile:
         upload_time: aware; None where the index does not say.
         hashes: (algorithm, hex digest).
         metadata: whether the index serves its metadata at `url + ".metadata"`.
+        metadata_hash: SHA-256 of the metadata as the index gives it, "" where it does not.
         size: bytes, None where the index does not say.
     """
 
@@ -57,6 +58,7 @@ class IndexFile:
     upload_time: datetime | None = None
     hashes: tuple[tuple[str, str], ...] = ()
     metadata: bool = False
+    metadata_hash: str = ""
     size: int | None = None
 
 
@@ -133,6 +135,7 @@ def _file(entry: dict[str, object], page_url: str, name: str) -> IndexFile | Non
         return None
     version, kind, tags = named
     yanked = entry.get("yanked", False)
+    metadata = entry.get("core-metadata") or entry.get("dist-info-metadata")
     requires_python, hashes, size = entry.get("requires-python"), entry.get("hashes"), entry.get("size")
     return IndexFile(
         filename=filename,
@@ -145,7 +148,8 @@ def _file(entry: dict[str, object], page_url: str, name: str) -> IndexFile | Non
         yanked_reason=yanked if isinstance(yanked, str) else "",
         upload_time=_moment(entry.get("upload-time")),
         hashes=tuple((str(name), str(digest)) for name, digest in hashes.items()) if isinstance(hashes, dict) else (),
-        metadata=bool(entry.get("core-metadata") or entry.get("dist-info-metadata")),
+        metadata=bool(metadata),
+        metadata_hash=str(metadata.get("sha256", "")).lower() if isinstance(metadata, dict) else "",
         size=size if isinstance(size, int) else None,
     )
 

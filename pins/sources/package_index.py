@@ -2,7 +2,7 @@
 
 import difflib
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
@@ -55,7 +55,7 @@ class PackageIndex:
     ) -> None:
         self.configuration = configuration
         self.target = target
-        self._reader = reader or PageReader(
+        self.reader = reader or PageReader(
             configuration, cache=cache, patience=patience, offline=offline, transport=transport
         )
         self._pages: dict[tuple[IndexLocation, str], Page | None] = {}
@@ -72,7 +72,7 @@ class PackageIndex:
 
     def close(self) -> None:
         """Close the connections."""
-        self._reader.close()
+        self.reader.close()
 
     def releases(self, name: str, *, before: datetime | None = None) -> tuple[Release, ...]:
         """Every release of a project, ascending by version.
@@ -89,7 +89,7 @@ class PackageIndex:
         """
         found = releases_of(self.files(name, before=before), self.target, before)
         if not found:
-            raise UsageError(f"{name} has no release that can be installed: asked {self._asked()}")
+            raise UsageError(f"{name} has no release that can be installed: asked {self.asked}")
         return found
 
     def files(self, name: str, *, before: datetime | None = None) -> tuple[IndexFile, ...]:
@@ -99,6 +99,16 @@ class PackageIndex:
         leaves them out. On an index that gives none, they count.
         """
         project = _checked_name(name)
+        pages = self._pages_of(project, before)
+        if not pages:
+            raise UsageError(f"unknown package {name}: asked {self.asked}{self._suggestion(project)}")
+        return _files_of(pages, before)
+
+    def find_files(self, name: str, *, before: datetime | None = None) -> tuple[IndexFile, ...]:
+        """As `files`, but a project that no index has is no error: it has no files."""
+        return _files_of(self._pages_of(_checked_name(name), before), before)
+
+    def _pages_of(self, project: str, before: datetime | None) -> list[Page]:
         pages: list[Page] = []
         for location in self.configuration.indexes:
             page = self._page(location, project, before)
@@ -110,14 +120,7 @@ class PackageIndex:
             page = self._page(location, project, before)
             if page is not None and page.files:
                 pages.append(page)
-        if not pages:
-            raise UsageError(f"unknown package {name}: asked {self._asked()}{self._suggestion(project)}")
-        by_name: dict[str, IndexFile] = {}
-        for page in pages:
-            for file in page.files:
-                if before is None or file.upload_time is not None or not page.has_upload_times:
-                    by_name.setdefault(file.filename, file)
-        return tuple(by_name.values())
+        return pages
 
     def knowing_upload_times(self, names: Collection[str]) -> IndexConfiguration:
         """The configuration, with the indexes marked that do not tell when files were uploaded.
@@ -138,7 +141,7 @@ class PackageIndex:
             if known:
                 timeless = not any(page.has_upload_times for page in known)
             else:
-                timeless = location.is_file or not self._reader.speaks_json(location)
+                timeless = location.is_file or not self.reader.speaks_json(location)
             if timeless:
                 found.add(location.url)
         return replace(self.configuration, without_upload_times=frozenset(found))
@@ -150,11 +153,13 @@ class PackageIndex:
         with lock:
             page = self._pages.get(key)
             if page is None or not is_recent(page.fetched, before, datetime.now(UTC)):
-                page = self._reader.read(location, project, as_of=before)
+                page = self.reader.read(location, project, as_of=before)
                 self._pages[key] = page
             return page
 
-    def _asked(self) -> str:
+    @property
+    def asked(self) -> str:
+        """Where is looked, for messages; without credentials."""
         return ", ".join(self.configuration.public()) or "no index (none is configured, and no files are linked)"
 
     def _suggestion(self, project: str) -> str:
@@ -167,6 +172,15 @@ class PackageIndex:
             if close
             else ". Check the spelling, or name its index with --index-url."
         )
+
+
+def _files_of(pages: Sequence[Page], before: datetime | None) -> tuple[IndexFile, ...]:
+    by_name: dict[str, IndexFile] = {}
+    for page in pages:
+        for file in page.files:
+            if before is None or file.upload_time is not None or not page.has_upload_times:
+                by_name.setdefault(file.filename, file)
+    return tuple(by_name.values())
 
 
 def _checked_name(name: str) -> str:

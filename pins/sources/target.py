@@ -4,18 +4,18 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.tags import Tag, compatible_tags, cpython_tags, generic_tags, mac_platforms
+from packaging.tags import Tag
 from packaging.version import InvalidVersion, Version
 
 from pins.errors import EnvironmentFailureError, UsageError
+from pins.sources.interpreter_facts import Facts, described_facts, markers_of, tags_of
 
 
 class Installer(StrEnum):
@@ -36,12 +36,21 @@ class Target:
         tags: every wheel tag that it takes.
         installer: whose rules hold.
         description: for messages: "Python 3.11.7 on linux_x86_64".
+        tag_order: the tags, the most specific first: of several wheels, installers take the one whose tag comes first.
+        markers: (name, value) of every environment marker, as PEP 508 names them.
     """
 
     python: Version
     tags: frozenset[Tag]
     installer: Installer = Installer.UV
     description: str = ""
+    tag_order: tuple[Tag, ...] = ()
+    markers: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def tag_ranks(self) -> dict[Tag, int]:
+        """How far down in the order each tag stands."""
+        return {tag: rank for rank, tag in enumerate(self.tag_order)}
 
     def takes_wheel(self, tags: frozenset[Tag]) -> bool:
         """Whether a wheel with these tags can be installed."""
@@ -97,22 +106,6 @@ print(json.dumps({
 """
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What an interpreter says of itself: the answer to `_ASK`."""
-
-    implementation: str
-    version: tuple[int, int, int, str, int]
-    platform: str
-    glibc: str
-    host: str
-    mac: tuple[str, str]
-    is_32_bit: bool
-    free_threaded: bool
-    debug: bool
-    abi: tuple[str, ...]
-
-
 def target_of(interpreter: Path, installer: Installer = Installer.UV) -> Target:
     """What files an interpreter takes; asked once per process.
 
@@ -132,14 +125,39 @@ def target_of(interpreter: Path, installer: Installer = Installer.UV) -> Target:
 @lru_cache(maxsize=64)
 def _target_of(interpreter: str, installer: Installer) -> Target:
     facts = _ask(interpreter)
-    stage = {"alpha": "a", "beta": "b", "candidate": "rc"}.get(facts.version[3], "")
-    python = Version(".".join(map(str, facts.version[:3])) + (f"{stage}{facts.version[4]}" if stage else ""))
+    return target_from(facts, installer)
+
+
+def target_from(facts: Facts, installer: Installer = Installer.UV) -> Target:
+    """What files an interpreter takes that is described by facts."""
+    order = tuple(dict.fromkeys(tags_of(facts)))
     return Target(
-        python=python,
-        tags=frozenset(_tags(facts)),
+        python=facts.python,
+        tags=frozenset(order),
         installer=installer,
-        description=f"Python {python} on {facts.platform}",
+        description=f"Python {facts.python} on {facts.platform}",
+        tag_order=order,
+        markers=tuple(markers_of(facts).items()),
     )
+
+
+def described_target(
+    python: str, *, platform: str = "linux-x86_64", glibc: str = "2.28", installer: Installer = Installer.UV
+) -> Target:
+    """What files an interpreter takes that is not at hand.
+
+    Args:
+        python: its version, "3.12" or "3.12.4"; without a third part, the first release counts, as for uv.
+        platform: as `sysconfig.get_platform` calls it: "linux-x86_64", "linux-aarch64".
+        glibc: version of the C library; 2.28 is what uv takes for Linux where it is not told.
+        installer: whose rules hold.
+
+    Raises:
+        UsageError: it is no version of Python.
+    """
+    if not re.fullmatch(r"3(\.\d{1,3}){1,2}", python):
+        raise UsageError(f"{python!r} is no version of Python: give one such as 3.12 or 3.12.4")
+    return target_from(described_facts(python, platform, glibc), installer)
 
 
 def _ask(interpreter: str) -> Facts:
@@ -171,74 +189,3 @@ def _ask(interpreter: str) -> Facts:
     except (ValueError, TypeError, AttributeError) as error:
         said = " ".join(ended.stderr.split())[-300:] or f"it ended with status {ended.returncode}"
         raise UsageError(f"{interpreter} is not a Python interpreter that can be used: {said}") from error
-
-
-def _tags(facts: Facts) -> Iterator[Tag]:
-    platforms = list(_platforms(facts))
-    version = facts.version[:2]
-    nodot = "".join(map(str, version))
-    if facts.implementation == "cpython":
-        interpreter = f"cp{nodot}"
-        yield from cpython_tags(version, _cpython_abis(facts), platforms)
-    else:
-        interpreter = {"pypy": "pp"}.get(facts.implementation, facts.implementation) + nodot
-        # pypy311-pp73-x86_64-linux-gnu: what names the platform is no part of the ABI.
-        abis = ["_".join(facts.abi[0].split("-")[:2])] if facts.abi else []
-        yield from generic_tags(interpreter, abis, platforms)
-    yield from compatible_tags(version, interpreter, platforms)
-
-
-def _cpython_abis(facts: Facts) -> list[str]:
-    nodot = "".join(map(str, facts.version[:2]))
-    threads = "t" if facts.free_threaded else ""
-    memory = "m" if facts.version[:2] < (3, 8) else ""
-    if facts.debug:  # from 3.8 on, a debug build loads ordinary modules as well
-        return [f"cp{nodot}{threads}d{memory}", *([f"cp{nodot}{threads}"] if not memory else [])]
-    return [f"cp{nodot}{threads}{memory}"]
-
-
-def _platforms(facts: Facts) -> Iterator[str]:
-    own = facts.platform.replace("-", "_").replace(".", "_")
-    if facts.platform.startswith("macosx"):
-        major, minor, *_ = [*map(int, facts.mac[0].split(".")), 0]
-        yield from mac_platforms((major, minor), facts.mac[1])
-        return
-    if not own.startswith("linux_"):
-        yield own
-        return
-    architecture = own.removeprefix("linux_")
-    if facts.is_32_bit:
-        architecture = {"x86_64": "i686", "aarch64": "armv8l"}.get(architecture, architecture)
-    for name in {"armv8l": ("armv8l", "armv7l")}.get(architecture, (architecture,)):
-        yield f"linux_{name}"
-        yield from _manylinux(name, facts.glibc)
-        if "musl" in facts.host:
-            yield from _musllinux(name)
-
-
-def _manylinux(architecture: str, glibc: str) -> Iterator[str]:
-    """Platform tags of PEP 600 and its predecessors, for a C library such as "glibc 2.36"."""
-    match = re.match(r"glibc 2\.(\d+)", glibc)
-    if not match:
-        return
-    oldest = 5 if architecture in ("x86_64", "i686") else 17
-    older_names = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-    for minor in range(int(match[1]), oldest - 1, -1):
-        yield f"manylinux_2_{minor}_{architecture}"
-        if minor in older_names:
-            yield f"{older_names[minor]}_{architecture}"
-
-
-def _musllinux(architecture: str) -> Iterator[str]:
-    """Platform tags of PEP 656; the version is what the loader says when started without a program."""
-    try:
-        loader = f"/lib/ld-musl-{architecture}.so.1"
-        ended = subprocess.run(
-            [loader], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return
-    match = re.search(r"^Version (\d+)\.(\d+)", ended.stderr, flags=re.MULTILINE)
-    if match:
-        for minor in range(int(match[2]), -1, -1):
-            yield f"musllinux_{match[1]}_{minor}_{architecture}"

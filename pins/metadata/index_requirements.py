@@ -1,0 +1,168 @@
+"""What there is, and what it requires, as package indexes tell: a `RequirementSource`."""
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from pins.metadata.file_metadata import FileMetadata, from_text, read_file_metadata
+from pins.model import Release
+from pins.resolve.problem import Choice, Choices, Requires
+from pins.sources.file_reader import FileReader
+from pins.sources.index_page import FileKind, IndexFile
+from pins.sources.metadata_cache import MetadataCache
+from pins.sources.package_index import PackageIndex
+from pins.sources.page_reader import NotKeptError
+from pins.sources.usable_files import releases_of, why_unusable
+
+Asked = TypeVar("Asked")
+Told = TypeVar("Told")
+THREADS = 16
+"""How many questions are asked at once: more was no faster (`scripts/bench/metadata.py`)."""
+_NEITHER_KEPT_NOR_ASKED = "its metadata is not in the cache, and --offline forbids asking for it"
+
+
+class IndexRequirements:
+    """Answers for packages of indexes; keeps its answers. Safe for several threads.
+
+    Args:
+        index: what is asked; its target says which files count.
+        before: the indexes are read as of this time (aware); None: as of now.
+        cache: where answers are kept between calls; None keeps none.
+        threads: how many questions are asked at once.
+    """
+
+    def __init__(
+        self,
+        index: PackageIndex,
+        *,
+        before: datetime | None = None,
+        cache: MetadataCache | None = None,
+        threads: int = THREADS,
+    ) -> None:
+        self._index = index
+        self._before = before
+        self._cache = cache
+        self._threads = threads
+        self._files = FileReader(index.reader.http)
+        self._lock = threading.Lock()
+        self._choices: dict[str, Choices] = {}
+        self._releases: dict[str, dict[str, tuple[IndexFile, ...]]] = {}
+        self._requires: dict[tuple[str, str], Requires] = {}
+
+    def choices(self, names: Collection[str]) -> Mapping[str, Choices]:
+        """Every release of each project, ascending; raises SourceError as the contract says."""
+        new = [name for name in dict.fromkeys(names) if name not in self._choices]
+        found = self._at_once(self._read_choices, new)
+        with self._lock:
+            for name, choices in zip(new, found, strict=True):
+                self._choices.setdefault(name, choices)
+        return {name: self._choices[name] for name in names}
+
+    def _read_choices(self, name: str) -> Choices:
+        try:
+            files = self._index.find_files(name, before=self._before)
+        except NotKeptError as error:
+            return Choices(unknown=str(error))
+        if not files:
+            return Choices(missing=f"no index has a project {name}: asked {self._index.asked}")
+        releases = releases_of(files, self._index.target, self._before)
+        by_label: dict[str, list[IndexFile]] = {str(release.version): [] for release in releases}
+        labels = {release.version: str(release.version) for release in releases}
+        for file in files:
+            by_label[labels[file.version]].append(file)
+        with self._lock:
+            self._releases[name] = {label: tuple(some) for label, some in by_label.items()}
+        return Choices(tuple(map(_choice, releases)))
+
+    def requires(self, wanted: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Requires]:
+        """What each release requires; raises SourceError as the contract says."""
+        new = [one for one in dict.fromkeys(wanted) if one not in self._requires]
+        self.choices({name for name, _ in new})
+        chosen = {one: self._chosen(*one) for one in new}
+        kept = self._kept([file for file in chosen.values() if file is not None])
+        answers: dict[tuple[str, str], FileMetadata] = {}
+        missing: list[tuple[tuple[str, str], IndexFile]] = []
+        for one, file in chosen.items():
+            if file is None:
+                answers[one] = FileMetadata(unknown=self._why_none(*one), lasting=False)
+            elif _key(file) in kept:
+                answers[one] = kept[_key(file)]
+            elif self._index.reader.offline and not file.url.startswith("file:"):
+                answers[one] = FileMetadata(unknown=_NEITHER_KEPT_NOR_ASKED, lasting=False)
+            else:
+                missing.append((one, file))
+        read = self._at_once(lambda pair: read_file_metadata(pair[1], pair[0][0], self._files), missing)
+        answers.update((one, answer) for (one, _), answer in zip(missing, read, strict=True))
+        self._keep([(file, answer) for (_, file), answer in zip(missing, read, strict=True)])
+        with self._lock:
+            for one, answer in answers.items():
+                self._requires.setdefault(one, Requires(answer.requires, unknown=answer.unknown))
+        return {one: self._requires[one] for one in wanted}
+
+    def _chosen(self, name: str, label: str) -> IndexFile | None:
+        """The file that an installer would take for a release: the wheel whose tag comes first, else an sdist."""
+        target = self._index.target
+        files = [
+            file for file in self._releases.get(name, {}).get(label, ()) if not why_unusable(file, target, self._before)
+        ]
+        wheels = [file for file in files if file.kind is FileKind.WHEEL]
+        if wheels:
+            order = target.tag_ranks if target else {}
+            return min(wheels, key=lambda file: (min(order.get(tag, 10**6) for tag in file.tags), file.filename))
+        return min(files, key=lambda file: (not file.filename.endswith(".tar.gz"), file.filename), default=None)
+
+    def _why_none(self, name: str, label: str) -> str:
+        choices = self._choices[name]
+        reason = next((choice.unusable for choice in choices.choices if choice.label == label), "")
+        return f"it {reason}" if reason else choices.unknown or choices.missing or f"{name} has no release {label}"
+
+    def _kept(self, files: Sequence[IndexFile]) -> dict[str, FileMetadata]:
+        if self._cache is None:
+            return {}
+        bound = self._index.reader.http.now() - timedelta(seconds=self._index.reader.http.patience.unvalidated)
+        keys = [_key(file) for file in files if not self._files.needs_credentials(file.url)]
+        lasting = [key for key in keys if key.startswith("sha256:")]
+        others = [key for key in keys if not key.startswith("sha256:")]
+        texts = self._cache.get(lasting)
+        if others:
+            texts |= self._cache.get(others, since=None if self._index.reader.offline else bound)
+        read = {key: from_text(text) for key, text in texts.items()}
+        return {key: answer for key, answer in read.items() if answer is not None}
+
+    def _keep(self, answers: Iterable[tuple[IndexFile, FileMetadata]]) -> None:
+        if self._cache is None:
+            return
+        entries = {
+            _key(file): answer.to_text()
+            for file, answer in answers
+            if answer.lasting and not file.url.startswith("file:") and not self._files.needs_credentials(file.url)
+        }
+        self._cache.put(entries, self._index.reader.http.now())
+
+    def _at_once(self, ask: Callable[[Asked], Told], questions: Sequence[Asked]) -> list[Told]:
+        if len(questions) < 2:
+            return [ask(question) for question in questions]
+        with ThreadPoolExecutor(min(self._threads, len(questions))) as pool:
+            futures = [pool.submit(ask, question) for question in questions]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+def _choice(release: Release) -> Choice:
+    return Choice(
+        label=str(release.version),
+        version=release.version,
+        yanked=release.yanked,
+        unusable=release.unusable,
+        date=release.upload_time,
+    )
+
+
+def _key(file: IndexFile) -> str:
+    digest = dict(file.hashes).get("sha256", "").lower()
+    return f"sha256:{digest}" if len(digest) == 64 else file.url
