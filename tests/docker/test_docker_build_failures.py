@@ -108,7 +108,7 @@ def test_an_index_without_upload_times_leads_to_the_option() -> None:
 
 def test_no_value_can_become_an_option() -> None:
     request = DockerRequest(target="--privileged", secrets=("--x",), ssh=("--y",))
-    options = build_options(request, {"A": "--push $(id) 'x'"}, run_id="--z", tag="t")
+    options = build_options(request, {"A": "--push $(id) 'x'"}, target=request.target, run_id="--z", tag="t")
     assert options == [
         "--build-arg=A=--push $(id) 'x'",
         "--target=--privileged",

@@ -53,19 +53,22 @@ def check_build_options(options: Sequence[str]) -> None:
             raise UsageError("--docker-build-option: holds a null character, which no argument can")
 
 
-def build_options(request: DockerRequest, values: Mapping[str, str], *, run_id: str, tag: str) -> list[str]:
+def build_options(
+    request: DockerRequest, values: Mapping[str, str], *, target: str, run_id: str, tag: str
+) -> list[str]:
     """The options of one build. Every value stands after a `=`, so that none can become an option.
 
     Args:
         request: what the user asked for.
         values: build arguments by ARG.
+        target: the stage to build, "" for the last.
         run_id: labels the image.
         tag: name and tag of the image.
     """
     return [
         *request.build_options,
         *(f"--build-arg={name}={value}" for name, value in values.items()),
-        *([f"--target={request.target}"] if request.target else []),
+        *([f"--target={target}"] if target else []),
         *(f"--secret={secret}" for secret in request.secrets),
         *(f"--ssh={ssh}" for ssh in request.ssh),
         f"--label={RUN_LABEL}={run_id}",

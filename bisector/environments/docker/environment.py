@@ -3,7 +3,7 @@
 import contextlib
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -24,7 +24,7 @@ from bisector.environments.docker.container import Container, create, remove, ru
 from bisector.environments.docker.credentials import masking, read_credentials, with_resolved
 from bisector.environments.docker.engine import engine, memory_kills_here, on_this_machine
 from bisector.environments.docker.files import room_archive
-from bisector.environments.docker.inputs import BuildInputs
+from bisector.environments.docker.inputs import BuildInputs, BuildStep, CandidateInputs
 from bisector.environments.docker.installed import PYTHONS, content_identity, installed
 from bisector.environments.docker.refusals import lacks_user, to_blame, users_options
 from bisector.environments.docker.run import (
@@ -55,6 +55,7 @@ class DockerEnvironment:
         exclude_newer: package indexes are read as of this time (aware).
         run_id: labels all that is made.
         build_timeout: seconds that one build may take, None for no limit.
+        files: makes the inputs of candidates whose files differ in more than build arguments.
 
     Raises:
         UsageError: there is no Dockerfile, or `--secret` or `--ssh` is not of its form.
@@ -70,12 +71,16 @@ class DockerEnvironment:
         *,
         run_id: str,
         build_timeout: float | None = None,
+        files: "Callable[[DockerRequest], CandidateInputs] | None" = None,
     ) -> None:
         if request.dockerfile is None:
             raise UsageError("the docker environment needs a Dockerfile: --dockerfile FILE")
         self._credentials = read_credentials(request.secrets, request.ssh, Path.cwd())
         self._request = resolved = with_resolved(request, self._credentials)
-        self._inputs = BuildInputs(resolved, request.dockerfile, pins, exclude_newer if request.index_time else None)
+        time = exclude_newer if request.index_time else None
+        self._inputs: CandidateInputs = (
+            BuildInputs(resolved, request.dockerfile, pins, time) if files is None else files(resolved)
+        )
         self._run_id = run_id
         self._forgotten: set[str] = set()
         self._build_timeout = build_timeout
@@ -124,25 +129,13 @@ class DockerEnvironment:
         """See `Environment.build`."""
         builder = self._checked()
         self._inputs.require_unchanged()
-        copy = self._inputs.write_copy(directory)
         probe = f"{self._run_id}.{directory.name}"
         tag = image_tag(self._run_id, recipe.input_hash)
-        options = build_options(self._request, self._inputs.values(recipe.candidate), run_id=self._run_id, tag=tag)
-        if recipe.input_hash in self._forgotten:
-            options.append("--no-cache")
-        kills = memory_kills_here()
-        ended = run_process(
-            builder.command(options, copy, self._inputs.context),
-            environment=cli_environment(),
-            directory=directory,
-            log=log,
-            marker=probe,
-            timeout=self._build_timeout,
-            cancel=cancel,
-            redact=masking(self._credentials.values()),
-        )
-        if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
-            self._build_failed(ended, recipe.candidate, kernel_killed=self._here and memory_kills_here() > kills)
+        below: dict[str, str] = {}
+        for step in self._inputs.steps(recipe.candidate, directory):
+            name = image_tag(self._run_id, step.input_hash) if step.argument else tag
+            self._build_step(builder, step, recipe, below, name, log, cancel, probe)
+            below[step.argument] = name
         with engine() as client:
             image = str(client.images.get(tag).id)
             identity = content_identity(client, image)
@@ -252,6 +245,36 @@ class DockerEnvironment:
             assert self._builder is not None
             return self._builder
 
+    def _build_step(
+        self,
+        builder: Builder,
+        step: BuildStep,
+        recipe: Recipe,
+        below: Mapping[str, str],
+        tag: str,
+        log: Path,
+        cancel: threading.Event,
+        probe: str,
+    ) -> None:
+        """Build one image; `below` names those that it is built on, by ARG."""
+        values = {**step.values, **below}
+        options = build_options(self._request, values, target=step.target, run_id=self._run_id, tag=tag)
+        if recipe.input_hash in self._forgotten:
+            options.append("--no-cache")
+        kills = memory_kills_here()
+        ended = run_process(
+            builder.command(options, step.dockerfile, step.context),
+            environment=cli_environment(),
+            directory=step.dockerfile.parent,
+            log=log,
+            marker=probe,
+            timeout=self._build_timeout,
+            cancel=cancel,
+            redact=masking(self._credentials.values()),
+        )
+        if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
+            self._build_failed(ended, recipe.candidate, kernel_killed=self._here and memory_kills_here() > kills)
+
     def _options(self, probe: str) -> list[str]:
         return container_options(self._request, run_id=self._run_id, probe=probe, here=self._here)
 
@@ -271,7 +294,7 @@ class DockerEnvironment:
         with engine():  # one that went away between two words is no evidence either
             pass
         advice = index_time_advice(ended) if self._inputs.time else ""
-        raise BuildFailedError(self._inputs.in_original_lines(last_words(ended)) + advice, ended)
+        raise BuildFailedError(self._inputs.in_original_lines(last_words(ended), candidate) + advice, ended)
 
     def _run_command(
         self, build: Build, smoke: SmokeRun, cancel: threading.Event, archive: bytes, command: Sequence[str]

@@ -4,9 +4,11 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from bisector.environments.docker.arguments import PinArguments, pin_arguments
 from bisector.environments.docker.build import secret_ids
@@ -21,19 +23,104 @@ from bisector.request import DockerRequest
 from pins.errors import EnvironmentFailureError, UsageError
 
 
+@dataclass(frozen=True)
+class BuildStep:
+    """One image to build: a candidate's, or one that it is built on.
+
+    Attributes:
+        dockerfile: the copy that is built.
+        context: the build context.
+        values: build arguments by ARG.
+        target: the stage, "" for the last.
+        input_hash: of this image's inputs.
+        argument: the ARG of the next step that takes the image, "" for the candidate's own.
+    """
+
+    dockerfile: Path
+    context: Path
+    values: Mapping[str, str]
+    target: str
+    input_hash: str
+    argument: str = ""
+
+
+class CandidateInputs(Protocol):
+    """All that goes into the images of candidates."""
+
+    pins: tuple[str, ...]
+    time: datetime | None
+
+    @property
+    def syntax(self) -> str:
+        """The frontend that the file or the user names, "" for the engine's own."""
+
+    def check(self) -> None:
+        """Find out whether every pin has its place, and context and stage are there.
+
+        Raises:
+            UsageError: not so.
+        """
+
+    def fingerprint(self) -> dict[str, str]:
+        """Digests of what must not change while a run lasts."""
+
+    def recipe(self, candidate: Candidate, platform: str) -> Recipe:
+        """What decides a candidate's build. Secrets enter by name alone, and nothing but pins is recorded.
+
+        Raises:
+            InfeasibleError: its file cannot be made.
+        """
+
+    def require_unchanged(self) -> None:
+        """Compare what is built from with what it was at the start.
+
+        Raises:
+            EnvironmentFailureError: it has changed.
+        """
+
+    def steps(self, candidate: Candidate, directory: Path) -> tuple[BuildStep, ...]:
+        """Write what is built into a directory of the build's own: the images in order, the candidate's last.
+
+        Raises:
+            EnvironmentFailureError: the directory cannot be made or written to.
+        """
+
+    def mistake(self, ended: Ended, candidate: Mapping[str, str]) -> str:
+        """Why no candidate can be built, as a failed build says it; "" where the failure is this candidate's."""
+
+    def in_original_lines(self, message: str, candidate: Mapping[str, str]) -> str:
+        """A builder's message about the copy with the line numbers of the user's file."""
+
+
 class BuildInputs:
-    """What a run's builds are made from.
+    """What a run's builds are made from; see `CandidateInputs`.
 
     Args:
         request: what the user asked for.
         path: the Dockerfile.
         pins: names of the axes.
         time: package indexes are read as of this time; None leaves that to the Dockerfile.
+        text: what is built in place of the file's own content.
+        around: an identity of the files around it, where they are not those in the context on disk.
+        bases: whether the engine is asked for the images that builds start from.
     """
 
-    def __init__(self, request: DockerRequest, path: Path, pins: Sequence[str], time: datetime | None) -> None:
+    def __init__(
+        self,
+        request: DockerRequest,
+        path: Path,
+        pins: Sequence[str],
+        time: datetime | None,
+        *,
+        text: bytes | None = None,
+        around: str | None = None,
+        bases: bool = True,
+    ) -> None:
         self._request = request
         self._path = path
+        self._text = text
+        self._around = around
+        self._ask_for_bases = bases
         self.pins = tuple(pins)
         self.time = time
         self.context = request.context or path.parent
@@ -42,6 +129,8 @@ class BuildInputs:
     @cached_property
     def dockerfile(self) -> Dockerfile:
         """The Dockerfile as it was at the start."""
+        if self._text is not None:
+            return read_dockerfile(_decoded(self._text))
         try:
             text = _decoded(self._path.read_bytes())
         except OSError as error:
@@ -63,7 +152,9 @@ class BuildInputs:
     def _bases(self) -> dict[str, str]:
         """The images that builds start from, with their ids where the engine holds them."""
         fixed = {name: value for name, value in self._request.build_args if "{" not in value}
-        found = {}
+        found: dict[str, str] = {}
+        if not self._ask_for_bases:
+            return found
         with engine() as client:
             for image in base_images(self.dockerfile, fixed):
                 held = client.images.list(name=image) if "@" not in image else []
@@ -81,7 +172,7 @@ class BuildInputs:
         Raises:
             UsageError: not so.
         """
-        if not self.context.is_dir():
+        if self._around is None and not self.context.is_dir():
             raise UsageError(f"the build context {self.context} is not a directory")
         stages = stage_names(self.dockerfile)
         target = self._request.target
@@ -118,7 +209,7 @@ class BuildInputs:
         decisive = {
             "dockerfile": self.dockerfile.text,
             "arguments": values,
-            "context": digest(self._context_at_start),
+            "context": digest(self._context_at_start) if self._around is None else self._around,
             "bases": self._bases,
             "target": self._request.target,
             "options": self._request.build_options,
@@ -134,10 +225,11 @@ class BuildInputs:
         Raises:
             EnvironmentFailureError: they have changed.
         """
-        before = self._context_at_start
-        moved = difference(before, self._reader.entries(context_sources(self.dockerfile)))
+        moved: list[str] = []
+        if self._around is None:
+            moved += difference(self._context_at_start, self._reader.entries(context_sources(self.dockerfile)))
         try:
-            unchanged = _decoded(self._path.read_bytes()) == self.dockerfile.text
+            unchanged = self._text is not None or _decoded(self._path.read_bytes()) == self.dockerfile.text
         except OSError:
             unchanged = False
         if not unchanged:
@@ -149,6 +241,11 @@ class BuildInputs:
                 " cannot be compared. Undo the change and resume, or name the files in"
                 f" {self.context / '.dockerignore'} and start again"
             )
+
+    def steps(self, candidate: Candidate, directory: Path) -> tuple[BuildStep, ...]:
+        """See `CandidateInputs.steps`: one image, from the user's context."""
+        copy = self.write_copy(directory)
+        return (BuildStep(copy, self.context, self.values(candidate), self._request.target, ""),)
 
     def write_copy(self, directory: Path) -> Path:
         """Write the Dockerfile that is built: the user's, with the index's time. The user's own is never written.
@@ -179,7 +276,7 @@ class BuildInputs:
 
         return mistake(ended, self.dockerfile, line, [*candidate.values(), *pinned])
 
-    def in_original_lines(self, message: str) -> str:
+    def in_original_lines(self, message: str, candidate: Mapping[str, str]) -> str:  # noqa: ARG002 - one file for all
         """A builder's message about the copy with the line numbers of the user's file."""
         named = f"{self._path.name}: {message}"
         return named if self.time is None else with_original_lines(self.dockerfile, named)

@@ -1,0 +1,182 @@
+"""Inputs of candidates that are files of their own: a version of the Dockerfile with pins set, and its context.
+
+Nothing of the user's is written: a candidate's file is a copy, and the files around it as of a commit are checked out
+into the build's own directory. Values stand in the file itself rather than in build arguments, since many a pin has no
+ARG; for the builder's cache the two are the same.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from bisector.environments.docker.inputs import BuildInputs, BuildStep
+from bisector.file_axes.space import FilePart, FileSpace
+from bisector.file_axes.versions import Version
+from bisector.model import Candidate, Ended, Recipe
+from bisector.request import DockerRequest
+from pins.errors import EnvironmentFailureError, UsageError
+
+
+class FileInputs:
+    """What a run's builds are made from, where files are the ends; see `CandidateInputs`.
+
+    Args:
+        request: what the user asked for.
+        space: the files.
+        pins: names of the axes and of pins held still.
+        time: package indexes are read as of this time; None leaves that to the file.
+        bases: whether the engine is asked for the images that builds start from.
+    """
+
+    def __init__(
+        self,
+        request: DockerRequest,
+        space: FileSpace,
+        pins: Sequence[str],
+        time: datetime | None,
+        *,
+        bases: bool = True,
+    ) -> None:
+        self._request = request
+        self._space = space
+        self._bases = bases
+        self.pins = tuple(pins)
+        self.time = time
+        self._known: dict[tuple[int, bytes, str], BuildInputs] = {}
+
+    @property
+    def syntax(self) -> str:
+        """See `CandidateInputs.syntax`: that of the bad end."""
+        return self._ends[1].syntax
+
+    @cached_property
+    def _ends(self) -> tuple[BuildInputs, BuildInputs]:
+        part = self._space.parts[-1]
+        good, bad = part.history.good, part.history.bad
+        return self._inputs(len(self._space.parts) - 1, good, good.data), self._inputs(
+            len(self._space.parts) - 1, bad, bad.data
+        )
+
+    def check(self) -> None:
+        """See `CandidateInputs.check`."""
+        given = {name for name, _ in self._request.build_args}
+        for part in self._space.parts:
+            for slot, _, bad in part.moving:
+                if bad.variable in given and any(bad.variable in how.split() for how in bad.override.how):
+                    raise UsageError(
+                        f"--build-arg {bad.variable} holds {slot.name} still, which differs between the ends; leave the"
+                        f" option out, or say --fix {slot.name}=VALUE"
+                    )
+        self._ends[1].check()
+
+    def fingerprint(self) -> dict[str, str]:
+        """See `CandidateInputs.fingerprint`: files as of commits cannot change, those on disk can."""
+        found: dict[str, str] = {}
+        for number, part in enumerate(self._space.parts):
+            for version in (part.history.good, part.history.bad):
+                found[f"the file {version.path} ({version.name})"] = hashlib.sha256(version.data).hexdigest()
+            if part.history.repository is None:
+                bad = part.history.bad
+                around = self._inputs(number, bad, bad.data).fingerprint()
+                found |= {label: digest for label, digest in around.items() if not label.startswith("Dockerfile ")}
+        return found
+
+    def recipe(self, candidate: Candidate, platform: str) -> Recipe:
+        """See `CandidateInputs.recipe`."""
+        found = [
+            self._candidate_inputs(number, part, candidate).recipe(candidate, platform)
+            for number, part in enumerate(self._space.parts)
+        ]
+        whole = found[-1].input_hash
+        if len(found) > 1:
+            whole = hashlib.sha256(json.dumps([recipe.input_hash for recipe in found]).encode()).hexdigest()
+        return Recipe(candidate, whole, instructions={"pins": dict(candidate)})
+
+    def require_unchanged(self) -> None:
+        """See `CandidateInputs.require_unchanged`."""
+        for number, part in enumerate(self._space.parts):
+            if part.history.repository is not None:
+                continue
+            for version in (part.history.good, part.history.bad):
+                try:
+                    unchanged = version.path.read_bytes() == version.data
+                except OSError:
+                    unchanged = False
+                if not unchanged:
+                    raise EnvironmentFailureError(
+                        f"{version.path} changed during the run; candidates built before and after cannot be compared."
+                        " Put it back and resume, or start a new run"
+                    )
+            self._inputs(number, part.history.bad, part.history.bad.data).require_unchanged()
+
+    def steps(self, candidate: Candidate, directory: Path) -> tuple[BuildStep, ...]:
+        """See `CandidateInputs.steps`."""
+        found = []
+        for number, part in enumerate(self._space.parts):
+            last = number == len(self._space.parts) - 1
+            room = directory if last else directory.with_name(f"{directory.name}-base{number}")
+            inputs = self._candidate_inputs(number, part, candidate)
+            copy = inputs.write_copy(room)
+            context = self._context(part, part.version(candidate), room)
+            target = self._request.target if last else part.target
+            values = inputs.values({})
+            found.append(
+                BuildStep(copy, context, values, target, inputs.recipe(candidate, "").input_hash, part.argument)
+            )
+        return tuple(found)
+
+    def mistake(self, ended: Ended, candidate: Mapping[str, str]) -> str:
+        """See `CandidateInputs.mistake`: what is wrong with an earlier text is that candidate's failure."""
+        part = self._space.parts[-1]
+        if part.version(candidate) is not part.history.bad:
+            return ""
+        return self._main(candidate).mistake(ended, candidate)
+
+    def in_original_lines(self, message: str, candidate: Mapping[str, str]) -> str:
+        """See `CandidateInputs.in_original_lines`."""
+        return self._main(candidate).in_original_lines(message, candidate)
+
+    def _main(self, candidate: Mapping[str, str]) -> BuildInputs:
+        number = len(self._space.parts) - 1
+        return self._candidate_inputs(number, self._space.parts[number], candidate)
+
+    def _candidate_inputs(self, number: int, part: FilePart, candidate: Mapping[str, str]) -> BuildInputs:
+        return self._inputs(number, part.version(candidate), part.render(candidate))
+
+    def _inputs(self, number: int, version: Version, text: bytes) -> BuildInputs:
+        """The inputs of one file with this text, with the files around this version of it."""
+        key = (number, text, version.context)
+        if key not in self._known:
+            part = self._space.parts[number]
+            last = number == len(self._space.parts) - 1
+            request = replace(self._request, target=self._request.target if last else part.target)
+            self._known[key] = BuildInputs(
+                request,
+                version.path if part.history.repository is not None else part.history.bad.path,
+                (),
+                self.time,
+                text=text,
+                around=None if part.history.repository is None else version.context,
+                bases=self._bases,
+            )
+        return self._known[key]
+
+    def _context(self, part: FilePart, version: Version, room: Path) -> Path:
+        """The build context of a version: as it is on disk, or checked out as of its commit."""
+        history = part.history
+        if history.repository is None:
+            return self._request.context or history.bad.path.parent
+        tree = room / "context"
+        try:
+            history.repository.check_out(version.commit, history.sources, tree, room / "index")
+            (tree / history.context).mkdir(parents=True, exist_ok=True)
+            ignore = tree / f"{history.relative}.dockerignore"
+            if ignore.is_file():
+                ignore.replace(room / "Dockerfile.dockerignore")
+        except OSError as error:
+            raise EnvironmentFailureError(f"cannot write to {room}: {error.strerror}") from error
+        return tree / history.context
