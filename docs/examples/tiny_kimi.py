@@ -8,8 +8,8 @@ one did. It needs no download and takes seconds.
     bisector run --pin transformers=GOOD..BAD --with torch --smoke docs/examples/tiny_kimi.py
 
 It passed with transformers 4.51.3, 5.0.0 and 5.24.0 beside torch 2.15.0; 4.51.0 is the first release that knows the
-architecture. On a machine with a GPU that torch can use (CUDA or ROCm), it runs there. Change `CONFIG`, or load your own checkpoint
-instead: `--models DIR` mounts it into containers, and `MODELS` says where.
+architecture. On a machine with a GPU that torch can use (CUDA, ROCm) it runs there. Change `CONFIG`, or load your own
+checkpoint instead: `--models DIR` mounts it into containers, and `MODELS` says where.
 """
 
 import torch
@@ -57,6 +57,5 @@ torch.testing.assert_close(logits, expected, msg="the loaded model computes some
 model = model.to(DEVICE)
 tokens = model.generate(PROMPT.to(DEVICE), max_new_tokens=8, min_new_tokens=8, do_sample=False)
 assert tokens.shape == (1, PROMPT.shape[1] + 8), tokens.shape
-print(
-    f"torch {torch.__version__} on {DEVICE}, {sum(p.numel() for p in model.parameters())} parameters: {tokens[0].tolist()}"
-)
+size = sum(parameter.numel() for parameter in model.parameters())
+print(f"torch {torch.__version__} on {DEVICE}, {size} parameters: {tokens[0].tolist()}")

@@ -3,7 +3,7 @@
 Triton compiles for a target that is named, whatever the machine has: a broken Triton pin shows on any build host.
 The kernel is a small matrix product, with the loop and the `num_stages` that real ones are launched with.
 
-    bisector run --pin triton=3.3.0..3.5.1 --with setuptools==79.0.1 --python 3.11 --smoke docs/examples/triton_kernel.py
+    bisector run --pin triton=3.3.0..3.5.1 --with setuptools==79.0.1 --smoke docs/examples/triton_kernel.py
 
 With Python 3.11 this names triton 3.5.0, whose AMD backend refuses `num_stages=0`; 3.6.0 took it again.
 """
@@ -18,7 +18,8 @@ BLOCK = 32
 
 
 @triton.jit
-def product(a, b, c, size, BLOCK: tl.constexpr):
+def product(a, b, c, size, BLOCK: tl.constexpr):  # noqa: N803 (as Triton kernels spell them)
+    """The product c of two square matrices a and b."""
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK, BLOCK), dtype=tl.float32)
