@@ -37,56 +37,56 @@ def parse_pin(text: str, git: Collection[str] = ()) -> PinRange:
     expected = "NAME=GOOD..BAD, for example --pin setuptools=80.9.0..82.0.1"
     name, separator, ends = text.partition("=")
     if not separator:
-        raise _wrong("--pin", text, "has no '='", expected)
+        raise wrong("--pin", text, "has no '='", expected)
     good, dots, bad = ends.partition("..")
     if not dots:
-        raise _wrong("--pin", text, "names no range: the good and the bad end go with two dots between", expected)
+        raise wrong("--pin", text, "names no range: the good and the bad end go with two dots between", expected)
     if not good or not bad:
-        raise _wrong("--pin", text, f"names no {'good' if not good else 'bad'} end", expected)
+        raise wrong("--pin", text, f"names no {'good' if not good else 'bad'} end", expected)
     if ".." in bad:
-        raise _wrong("--pin", text, "has '..' more than once", expected)
-    name = _name("--pin", text, name, expected)
-    check = _revision if name in git else _value
+        raise wrong("--pin", text, "has '..' more than once", expected)
+    name = checked_name("--pin", text, name, expected)
+    check = _revision if name in git else checked_value
     good, bad = (check("--pin", text, end, expected) for end in (good, bad))
     return PinRange(name, good, bad)
 
 
 def parse_pin_name(text: str, option: str) -> str:
     """The name of a pin, normalized as package names are."""
-    return _name(option, text, text, f"the name of a pin, for example {option} triton")
+    return checked_name(option, text, text, f"the name of a pin, for example {option} triton")
 
 
 def parse_repository(text: str, directory: Path) -> tuple[str, str, str]:
-    """`NAME=PATH_OR_URL` as a pin's name, an absolute path or a URL, and the subdirectory that `#subdirectory=` names."""
+    """`NAME=PATH_OR_URL[#subdirectory=DIR]`: a pin's name, an absolute path or a URL, and the directory or ""."""
     from pins.sources.git.address import parse_address
     from pins.sources.redaction import redact
 
     expected = "NAME=PATH_OR_URL, for example --repo triton=https://HOST/OWNER/triton.git or --repo triton=../triton"
-    text = redact(text, ()) if "://" in text and "@" not in text else text
     name, separator, place = text.partition("=")
     if not separator or not place:
-        raise _wrong("--repo", redact(text, ()), "names no repository", expected)
+        raise wrong("--repo", redact(text, ()), "names no repository", expected)
     place, _, fragment = place.partition("#")
     subdirectory = fragment.removeprefix("subdirectory=").strip("/")
     if fragment and (not subdirectory or not fragment.startswith("subdirectory=") or ".." in subdirectory.split("/")):
-        raise _wrong("--repo", redact(text, ()), f"ends in {_shown('#' + fragment)}", "#subdirectory=DIR, if anything")
-    name = _name("--repo", redact(text, ()), name, expected)
+        raise wrong("--repo", redact(text, ()), f"ends in {_shown('#' + fragment)}", "#subdirectory=DIR, if anything")
+    name = checked_name("--repo", redact(text, ()), name, expected)
     return name, parse_address(place, directory).text, subdirectory
 
 
 def parse_required_path(text: str, repositories: Sequence[str]) -> tuple[str, str]:
     """`P` or `NAME=P` as the pin whose tree is meant and a path in it; without a name, the only pin there is."""
-    expected = "a path in the tree, for example --require-path setup.py, or with its pin, --require-path triton=setup.py"
+    from packaging.utils import canonicalize_name
+
+    expected = "a path in the tree, such as --require-path setup.py, or with its pin: --require-path triton=setup.py"
     name, separator, path = text.partition("=")
-    name = _name("--require-path", text, name, expected) if separator else ""
-    if not name in repositories:
+    if not separator or not _NAME.fullmatch(name) or canonicalize_name(name) not in repositories:
         name, path = "", text
     if not name and len(repositories) != 1:
-        raise _wrong("--require-path", text, "does not say which pin's tree is meant", expected)
+        raise wrong("--require-path", text, "does not say which pin's tree is meant", expected)
     path = path.removeprefix("./").rstrip("/")
     if not path or path.startswith("/") or ".." in path.split("/") or not path.isprintable():
-        raise _wrong("--require-path", text, "is no path from the top of a tree", expected)
-    return name or repositories[0], path
+        raise wrong("--require-path", text, "is no path from the top of a tree", expected)
+    return str(canonicalize_name(name)) if name else repositories[0], path
 
 
 def parse_choice_of_version(text: str, option: str = "--fix", git: Collection[str] = ()) -> tuple[str, str]:
@@ -94,12 +94,12 @@ def parse_choice_of_version(text: str, option: str = "--fix", git: Collection[st
     expected = f"NAME=VALUE, for example {option} numpy=1.26.4"
     name, separator, value = text.partition("=")
     if not separator:
-        raise _wrong(option, text, "has no '='", expected)
+        raise wrong(option, text, "has no '='", expected)
     value = value.removeprefix("=")
     if ".." in value:
-        raise _wrong(option, text, "is a range, where one value is meant", expected)
-    name = _name(option, text, name, expected)
-    return name, (_revision if name in git else _value)(option, text, value, expected)
+        raise wrong(option, text, "is a range, where one value is meant", expected)
+    name = checked_name(option, text, name, expected)
+    return name, (_revision if name in git else checked_value)(option, text, value, expected)
 
 
 def parse_duration(text: str, option: str) -> float:
@@ -107,10 +107,10 @@ def parse_duration(text: str, option: str) -> float:
     expected = f"a time such as 90s, 20m, 6h or 1h30m, for example {option} 20m"
     found = _DURATION.fullmatch(text.strip().lower())
     if not found or not any(found.groups()):
-        raise _wrong(option, text, "is no duration", expected)
+        raise wrong(option, text, "is no duration", expected)
     seconds = sum(float(count) * unit for count, unit in zip(found.groups(), _SECONDS, strict=True) if count)
     if not 0 < seconds <= _LONGEST:
-        raise _wrong(option, text, "is out of bounds", expected)
+        raise wrong(option, text, "is out of bounds", expected)
     return seconds
 
 
@@ -125,9 +125,9 @@ def parse_date(text: str, option: str) -> datetime:
         if _INSTANT.fullmatch(typed):
             return datetime.fromisoformat(typed.upper()).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise _wrong(option, text, f"does not exist ({error})", expected) from error
+        raise wrong(option, text, f"does not exist ({error})", expected) from error
     problem = "has no offset from UTC" if re.match(r"\d{4}-\d\d-\d\d[Tt ]\d", typed) else "is no date"
-    raise _wrong(option, text, problem, expected)
+    raise wrong(option, text, problem, expected)
 
 
 def parse_variable(text: str, option: str) -> tuple[str, str]:
@@ -135,18 +135,18 @@ def parse_variable(text: str, option: str) -> tuple[str, str]:
     expected = f"NAME=VALUE, for example {option} MODEL=kimi"
     name, separator, value = text.partition("=")
     if not separator:
-        raise _wrong(option, text, "has no '='", expected)
+        raise wrong(option, text, "has no '='", expected)
     if not _VARIABLE.fullmatch(name):
-        raise _wrong(option, text, f"does not begin with a variable's name ({_shown(name)})", expected)
+        raise wrong(option, text, f"does not begin with a variable's name ({_shown(name)})", expected)
     if "\0" in value:
-        raise _wrong(option, text, "holds a NUL character", expected)
+        raise wrong(option, text, "holds a NUL character", expected)
     return name, value
 
 
 def parse_variable_name(text: str, option: str) -> str:
     """The name of an environment variable."""
     if not _VARIABLE.fullmatch(text):
-        raise _wrong(option, text, "is no variable's name", f"letters, digits and _, for example {option} HF_TOKEN")
+        raise wrong(option, text, "is no variable's name", f"letters, digits and _, for example {option} HF_TOKEN")
     return text
 
 
@@ -155,7 +155,7 @@ def parse_smoke_variable(text: str) -> tuple[str, str]:
     name, value = parse_variable(text, "--smoke-env")
     if name in ("PROBE_OUTPUT", "BISECTOR_PROBE", "CHECKOUT") or name.startswith(("PIN_", "CHECKOUT_")):
         expected = "another name, for example --smoke-env MODEL=kimi"
-        raise _wrong("--smoke-env", text, f"sets {name}, which every run sets itself", expected)
+        raise wrong("--smoke-env", text, f"sets {name}, which every run sets itself", expected)
     return name, value
 
 
@@ -163,7 +163,7 @@ def parse_count(text: str, option: str, example: int, least: int = 1) -> int:
     """A whole number, at least `least`."""
     if not re.fullmatch(r"[0-9]{1,9}", text.strip()) or int(text) < least:
         expected = f"a whole number from {least} up, for example {option} {example}"
-        raise _wrong(option, text, "is out of bounds", expected)
+        raise wrong(option, text, "is out of bounds", expected)
     return int(text)
 
 
@@ -177,7 +177,7 @@ def parse_repeat(text: str) -> int | None:
     if text.strip().lower() == "auto":
         return None
     if not re.fullmatch(r"[0-9]{1,4}", text.strip()) or int(text) < 1:
-        raise _wrong("--repeat", text, "is out of bounds", "auto or a whole number from 1 to 9999, such as --repeat 3")
+        raise wrong("--repeat", text, "is out of bounds", "auto or a whole number from 1 to 9999, such as --repeat 3")
     return int(text)
 
 
@@ -187,9 +187,9 @@ def parse_confidence(text: str) -> float:
     try:
         value = float(text)
     except ValueError as error:
-        raise _wrong("--confidence", text, "is no number", expected) from error
+        raise wrong("--confidence", text, "is no number", expected) from error
     if not 0.5 < value < 1:
-        raise _wrong("--confidence", text, "is out of bounds", expected)
+        raise wrong("--confidence", text, "is out of bounds", expected)
     return value
 
 
@@ -197,7 +197,7 @@ def parse_choice(text: str, option: str, choices: Sequence[str]) -> str:
     """One of a few words."""
     if text not in choices:
         *most, last = choices
-        raise _wrong(option, text, "is none of its values", f"{', '.join(most)} or {last}; try {option} {choices[0]}")
+        raise wrong(option, text, "is none of its values", f"{', '.join(most)} or {last}; try {option} {choices[0]}")
     return text
 
 
@@ -207,7 +207,7 @@ def parse_pattern(text: str, option: str) -> str:
         re.compile(text)
     except re.error as error:
         expected = f"a regular expression, for example {option} 'ImportError: .*pkg_resources'"
-        raise _wrong(option, text, f"cannot be read ({error})", expected) from error
+        raise wrong(option, text, f"cannot be read ({error})", expected) from error
     return text
 
 
@@ -220,7 +220,7 @@ def parse_requirement(text: str, option: str) -> str:
     except InvalidRequirement as error:
         reason = str(error).split("\n", 1)[0]
         expected = f"a package with or without versions, for example {option} 'numpy<2'"
-        raise _wrong(option, text, f"is no requirement ({reason})", expected) from error
+        raise wrong(option, text, f"is no requirement ({reason})", expected) from error
 
 
 def parse_mount(text: str, directory: Path) -> str:
@@ -236,28 +236,31 @@ def parse_path(text: str, directory: Path) -> Path:
     return directory / Path(text).expanduser()
 
 
-def _name(option: str, text: str, name: str, expected: str) -> str:
+def checked_name(option: str, text: str, name: str, expected: str) -> str:
+    """A package's name, normalized; `text` is the whole argument that it stands in."""
     from packaging.utils import canonicalize_name
 
     if not _NAME.fullmatch(name):
-        raise _wrong(option, text, f"names no package: {_shown(name)} is not made of letters, digits, . _ -", expected)
+        raise wrong(option, text, f"names no package: {_shown(name)} is not made of letters, digits, . _ -", expected)
     return str(canonicalize_name(name))
 
 
-def _value(option: str, text: str, value: str, expected: str) -> str:
+def checked_value(option: str, text: str, value: str, expected: str) -> str:
+    """A version or revision, as typed; `text` is the whole argument that it stands in."""
     if not _VALUE.fullmatch(value):
-        raise _wrong(option, text, f"holds {_shown(value)}, which cannot be a version or revision", expected)
+        raise wrong(option, text, f"holds {_shown(value)}, which cannot be a version or revision", expected)
     return value
 
 
 def _revision(option: str, text: str, value: str, expected: str) -> str:
     """A revision as git knows them: a name may begin with a dash, and is never handed to git where options go."""
     if not value.isprintable() or any(sign in value for sign in " :?*[\\") or "@{" in value:
-        raise _wrong(option, text, f"holds {_shown(value)}, which is no revision", expected)
+        raise wrong(option, text, f"holds {_shown(value)}, which is no revision", expected)
     return value
 
 
-def _wrong(option: str, given: str, problem: str, expected: str) -> UsageError:
+def wrong(option: str, given: str, problem: str, expected: str) -> UsageError:
+    """The error for an argument that cannot be taken: what was given, why not, and what is expected."""
     return UsageError(f"{option} {_shown(given)} {problem}; expected {expected}")
 
 

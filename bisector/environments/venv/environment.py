@@ -26,6 +26,7 @@ from bisector.environments.base import BuildFailedError, InfeasibleError
 from bisector.environments.build_directory import build_marker, keep_bytecode_with, read_stamp, remove_tree, write_stamp
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
 from bisector.environments.venv.cache import discard
+from bisector.environments.venv.commits import CommitSource, lent_projects
 from bisector.environments.venv.content import changed_links, content_identity, installed_distributions, owners_of
 from bisector.environments.venv.contradictions import beside_pins, require_existing
 from bisector.environments.venv.index import knowing_upload_times, with_file_locations
@@ -63,6 +64,7 @@ class VenvEnvironment:
         variables: the caller's environment; by default, that of this process.
         pins: names of the pins that move.
         held: those that are held still, with their versions; candidates hold them, too.
+        commits: where those of the pins come from that are installed from a commit, by pin.
     """
 
     def __init__(
@@ -76,9 +78,11 @@ class VenvEnvironment:
         variables: Mapping[str, str] | None = None,
         pins: Collection[str] = (),
         held: Mapping[str, str] = MappingProxyType({}),
+        commits: Mapping[str, CommitSource] = MappingProxyType({}),
     ) -> None:
         self._pins = tuple(pins)
         self._held = dict(held)
+        self._commits = dict(commits)
         self._request = requirements
         self._given_index = index
         self._exclude_newer = exclude_newer
@@ -186,6 +190,7 @@ class VenvEnvironment:
                 self._base,
                 self._request.build_isolation,
                 self._cache,
+                self._commits,
             )
             recipe = resolve_candidate(candidate, circumstances, self._judge)
         except BaseException as error:
@@ -204,16 +209,19 @@ class VenvEnvironment:
         remove_tree(directory)
         try:
             directory.mkdir(parents=True)
-            venv = install(
-                self._uv,
-                Instructions.from_json(recipe.instructions),
-                directory,
-                log=log,
-                marker=build_marker(directory),
-                deadline=deadline,
-                cancel=cancel,
-                private=private_lines(self._base),
-            )
+            instructions = Instructions.from_json(recipe.instructions)
+            with lent_projects(self._commits, dict(instructions.commits)) as projects:
+                venv = install(
+                    self._uv,
+                    instructions,
+                    directory,
+                    log=log,
+                    marker=build_marker(directory),
+                    deadline=deadline,
+                    cancel=cancel,
+                    private=private_lines(self._base),
+                    projects=projects,
+                )
             installed = installed_distributions(venv)
             identity = content_identity(venv)
             write_stamp(directory, {"input_hash": recipe.input_hash})

@@ -9,6 +9,7 @@ from typing import Any
 
 from bisector.environments.build_directory import remove_tree
 from bisector.environments.venv.cache import discard
+from bisector.environments.venv.commits import LentProjects
 from bisector.environments.venv.trees import copied
 from bisector.environments.venv.uv import Uv
 from pins.errors import EnvironmentFailureError
@@ -29,6 +30,7 @@ class Instructions:
         options: further options of uv, such as `--no-binary=spam`.
         without_upload_times: URLs of indexes that give none.
         trees: local projects among them, and their state (`trees`); the requirements name the user's directory.
+        commits: pins that are commits (`commits`); the requirements name repository and commit.
         circumstances: a digest of all that decides what builds make of their sources (`cache`).
         lone: no other candidate builds in the same circumstances.
     """
@@ -40,6 +42,7 @@ class Instructions:
     options: tuple[str, ...] = ()
     without_upload_times: tuple[str, ...] = ()
     trees: tuple[tuple[str, str], ...] = ()
+    commits: tuple[tuple[str, str], ...] = ()
     circumstances: str = "none"
     lone: bool = False
 
@@ -53,6 +56,7 @@ class Instructions:
             "options": list(self.options),
             "without_upload_times": list(self.without_upload_times),
             "trees": [list(tree) for tree in self.trees],
+            "commits": [list(commit) for commit in self.commits],
             "circumstances": self.circumstances,
             "lone": self.lone,
         }
@@ -68,6 +72,7 @@ class Instructions:
             tuple(entry["options"]),
             tuple(entry["without_upload_times"]),
             tuple((str(path), str(state)) for path, state in entry["trees"]),
+            tuple((str(pin), str(commit)) for pin, commit in entry.get("commits", ())),
             str(entry["circumstances"]),
             bool(entry["lone"]),
         )
@@ -83,6 +88,7 @@ def install(
     deadline: float | None = None,
     cancel: Event | None = None,
     private: Callable[[str], str] = lambda line: line,
+    projects: LentProjects | None = None,
 ) -> Path:
     """Make the virtual environment `directory/venv`.
 
@@ -95,6 +101,7 @@ def install(
         deadline: `time.monotonic()` at which they are ended.
         cancel: set when the result is not wanted any more.
         private: puts credentials back into a line that names a URL.
+        projects: those of the commits among what is installed.
 
     Returns:
         The environment's directory.
@@ -124,6 +131,8 @@ def install(
         )
 
     def in_copies(line: str) -> str:
+        if projects is not None and line in projects.directories:
+            return projects.in_directory(line)
         for path, state in instructions.trees:
             named = f" @ {Path(path).as_uri()}"
             if line.endswith(named):

@@ -4,12 +4,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC
 from pathlib import Path
 
 from bisector.environments.base import InfeasibleError
 from bisector.environments.python_interpreters import Interpreter
+from bisector.environments.venv.commits import CommitSource, LentProjects, commits_of, lent_projects
 from bisector.environments.venv.demanded_hashes import with_demanded_hashes
 from bisector.environments.venv.failures import Cause, left_out
 from bisector.environments.venv.installation import Instructions
@@ -48,6 +49,7 @@ class Circumstances:
         base: requirements besides the pins.
         build_isolation: whether source distributions are built in an environment of their own.
         cache: takes the files of a resolution while it lasts.
+        commits: where pins come from that are commits, by pin.
     """
 
     uv: Uv
@@ -55,6 +57,7 @@ class Circumstances:
     base: BaseRequirements
     build_isolation: bool
     cache: Path
+    commits: Mapping[str, CommitSource] = field(default_factory=dict)
 
     def build_facts(self) -> dict[str, object]:
         """All that decides what a build makes of its source, besides what is installed when there is no isolation.
@@ -83,8 +86,15 @@ def resolve_candidate(candidate: Candidate, circumstances: Circumstances, judge:
         UsageError: a pin is no package version.
         InfeasibleError, BuildFailedError, EnvironmentFailureError: as `Environment.resolve`.
     """
+    with lent_projects(circumstances.commits, commits_of(candidate, circumstances.commits)) as projects:
+        return _resolve(candidate, projects, circumstances, judge)
+
+
+def _resolve(candidate: Candidate, projects: LentProjects, circumstances: Circumstances, judge: Judge) -> Recipe:
     base = circumstances.base
-    pins = pin_requirements(candidate)
+    commits = commits_of(candidate, circumstances.commits)
+    versions = Candidate(tuple((pin, value) for pin, value in candidate.pins if pin not in commits))
+    pins = (*pin_requirements(versions), *projects.lines())
     pinned = frozenset(pin.name for pin in pins)
     if len(pinned) < len(pins):
         raise UsageError(f"two pins of {candidate} are the same package; give each package one --pin")
@@ -109,13 +119,13 @@ def resolve_candidate(candidate: Candidate, circumstances: Circumstances, judge:
             circumstances, packages = _resolved(circumstances, question, judge, place, str(candidate))
         except InfeasibleError as error:
             if isinstance(error.__cause__, UvError) and error.__cause__.failure.missing:
-                _require_pages(circumstances.uv.index, pinned, f"resolving {candidate}")
+                _require_pages(circumstances.uv.index, set(versions), f"resolving {candidate}")
             raise
     kept = (*giving_way(base.requirements, pinned), *giving_way(base.constraints, pinned))
     packages = with_demanded_hashes(packages, kept)
     named = [*(line.name for line in requirements[len(pins) :] if line.name), *(pin.name for pin in pins)]
-    packages = tuple(_from_original(package, copies, trees) for package in packages)
-    return _recipe(candidate, circumstances, packages, named, trees)
+    packages = tuple(projects.named(_from_original(package, copies, trees)) for package in packages)
+    return _recipe(candidate, circumstances, packages, named, trees, commits)
 
 
 def _require_pages(index: IndexConfiguration, names: Collection[str], doing: str) -> None:
@@ -184,9 +194,11 @@ def _recipe(
     packages: Sequence[LockedPackage],
     named: Sequence[str],
     trees: Mapping[Path, str],
+    commits: Mapping[str, str],
 ) -> Recipe:
     builds = any(package.built for package in packages)
     instructions, facts = _instructions(circumstances, packages, named, trees)
+    instructions = replace(instructions, commits=tuple(commits.items()))
     identity = {
         "schema": SCHEMA,
         "python": circumstances.python.identity,

@@ -1,0 +1,117 @@
+"""Pins that are revisions of repositories, in whatever environment.
+
+What an environment does with them is its own affair: `venv` installs the commit, `command` and `docker` are handed it.
+Common to all is told here: a commit whose tree lacks what `--require-path` names is never tried, and the script finds
+each pin's tree, checked out clean for every run.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
+from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, short_text
+from bisector.request import RepositoryRequest
+from pins.sources.git.clone import Clone
+from pins.sources.git.contents import lacking
+from pins.sources.git.work_trees import UnusableCommitError, lent_tree
+
+
+class GitPins:
+    """Another environment, for candidates with git pins; see `bisector.environments.base.Environment`.
+
+    Args:
+        environment: the one that does the work.
+        repositories: of the pins.
+        clones: our clone of each, by pin.
+        cache: the user's cache directory.
+        left_out: pins that the environment need not know, since they are only checked out.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        repositories: Sequence[RepositoryRequest],
+        clones: Mapping[str, Clone],
+        cache: Path,
+        *,
+        left_out: Sequence[str] = (),
+    ) -> None:
+        self._environment = environment
+        self._repositories = tuple(repositories)
+        self._clones = dict(clones)
+        self._cache = cache
+        self._left_out = frozenset(left_out)
+
+    def __getattr__(self, name: str) -> Any:  # what only some have: `interpreter`, `notes`
+        return getattr(self._environment, name)
+
+    @property
+    def name(self) -> str:
+        """That of the environment itself."""
+        return self._environment.name
+
+    def check(self) -> None:
+        """See `Environment.check`."""
+        self._environment.check()
+
+    def fingerprint(self) -> dict[str, str]:
+        """See `Environment.fingerprint`; commits do not change."""
+        return self._environment.fingerprint()
+
+    def resolve(self, candidate: Candidate) -> Recipe:
+        """See `Environment.resolve`."""
+        for repository in self._repositories:
+            commit = candidate[repository.pin]
+            missing = lacking(self._clones[repository.pin], commit, repository.required_paths)
+            if missing:
+                raise InfeasibleError(f"{repository.pin} {short_text(commit)} has no {missing[0]} (--require-path)")
+        recipe = self._environment.resolve(self._known(candidate))
+        commits = [(pin, candidate[pin]) for pin in candidate if pin in self._left_out]
+        digest = hashlib.sha256(repr((recipe.input_hash, commits)).encode()).hexdigest()
+        return replace(recipe, candidate=candidate, input_hash=digest if commits else recipe.input_hash)
+
+    def build(self, recipe: Recipe, directory: Path, log: Path, cancel: Event) -> Build:
+        """See `Environment.build`."""
+        return self._environment.build(self._recipe(recipe), directory, log, cancel)
+
+    def forget(self, recipe: Recipe) -> None:
+        """See `Environment.forget`."""
+        self._environment.forget(self._recipe(recipe))
+
+    def exists(self, build: Build) -> bool:
+        """See `Environment.exists`."""
+        return self._environment.exists(build)
+
+    def run(self, build: Build, smoke: SmokeRun, cancel: Event) -> Ended:
+        """See `Environment.run`; the trees are this run's own while it lasts."""
+        with self._trees(smoke.candidate) as trees:
+            return self._environment.run(build, replace(smoke, checkouts=trees), cancel)
+
+    def remove(self, build: Build) -> None:
+        """See `Environment.remove`."""
+        self._environment.remove(build)
+
+    @contextmanager
+    def _trees(self, candidate: Candidate) -> Iterator[tuple[tuple[str, Path], ...]]:
+        with ExitStack() as stack:
+            yield tuple(
+                (pin, stack.enter_context(lent_tree(clone, candidate[pin], self._cache)))
+                for pin, clone in self._clones.items()
+            )
+
+    def _known(self, candidate: Candidate) -> Candidate:
+        """What the environment itself is to build."""
+        return Candidate(tuple((pin, value) for pin, value in candidate.pins if pin not in self._left_out))
+
+    def _recipe(self, recipe: Recipe) -> Recipe:
+        return replace(recipe, candidate=self._known(recipe.candidate))
+
+
+def unusable(error: UnusableCommitError) -> BuildFailedError:
+    """A commit that cannot be checked out, as a build that failed."""
+    return BuildFailedError(str(error), Ended(1, errors=f"{error}\n"))

@@ -1,0 +1,73 @@
+"""Axes of git pins: the commits that lead from the good end to the bad one."""
+
+import os
+from pathlib import Path
+
+from bisector.model import Axis, AxisValue, short_text
+from bisector.request import PinRange, RepositoryRequest
+from pins.errors import UsageError
+from pins.model import PinKind
+from pins.sources.git.address import parse_address
+from pins.sources.git.clone import Clone, open_clone
+from pins.sources.git.history import Commit, way_between
+from pins.sources.git.revisions import resolve_revision
+from pins.sources.page_cache import cache_directory
+
+
+def clone_of(repository: RepositoryRequest) -> Clone:
+    """Our clone of a pin's repository.
+
+    Raises:
+        UsageError: there is no such repository.
+        SourceError: it cannot be read.
+    """
+    return open_clone(parse_address(repository.location, Path.cwd()), cache_directory(os.environ))
+
+
+def axis_value(commit: Commit) -> AxisValue:
+    """A commit as the value of a pin."""
+    return AxisValue(commit.id, commit.committed, commit.subject, commit.authored)
+
+
+def git_axis(pin: PinRange, clone: Clone, *, may_go_back: bool = False) -> Axis:
+    """The axis of a pin whose values are commits.
+
+    First parents lead from end to end. Where the ends lie on different branches, the way goes back from the good end to
+    the commit from which both come, and from there forward: the failure has come on the one side, or was mended on the
+    other, and both are steps of it.
+
+    Args:
+        pin: the ends, as revisions.
+        clone: the repository.
+        may_go_back: whether the bad end may be older than the good one.
+
+    Raises:
+        UsageError: an end does not exist, or both are the same commit, unrelated, or in the wrong order.
+        SourceError: the repository cannot be read.
+    """
+    good, bad = (resolve_revision(clone, end, name=pin.pin) for end in (pin.good, pin.bad))
+    if good == bad:
+        same = "" if pin.good == pin.bad else f": {short_text(good)}"
+        raise UsageError(f"{pin.pin}: {pin.good} and {pin.bad} are the same commit{same}; there is nothing to search")
+    way = way_between(clone, good, bad)
+    if way.turn == len(way.commits) - 1 and not may_go_back:
+        raise UsageError(
+            f"{pin.pin}: the ends are in the wrong order: {pin.bad} is an ancestor of {pin.good}, and the good end goes"
+            f" first. To look for the commit that mended something, give {pin.pin}={pin.bad}..{pin.good} and a script"
+            " that fails where it is mended"
+        )
+    return Axis(pin.pin, PinKind.GIT, tuple(axis_value(commit) for commit in way.commits), way.turn, clone.link)
+
+
+def divergence(axis: Axis) -> str:
+    """What is to be said of an axis whose ends lie on different branches; "" where they do not."""
+    if not axis.turn:
+        return ""
+    back, forward = axis.turn, axis.steps - axis.turn
+    base = short_text(axis.values[axis.turn].text)
+    if not forward:
+        return f"{axis.pin}: the bad end is older than the good one; the way between them goes back in history"
+    return (
+        f"{axis.pin}: the ends are on different branches, which part at {base}; searched are the {forward} steps from"
+        f" there to the bad end, and the {back} by which the good end's branch goes back to it"
+    )
