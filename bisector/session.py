@@ -22,8 +22,10 @@ from bisector.processes import end_marked
 from bisector.report import short_summary
 from bisector.report.model import ProbeRecord, Result
 from bisector.request import RunRequest
-from bisector.results import chain_of, result_of
+from bisector.results import result_of
+from bisector.rounds import chain_of
 from bisector.runs import JOURNAL, driving, find_run, identity_of, marker_of, new_run_directory
+from bisector.search_order import in_search_order
 from bisector.serial import adapter, to_json
 from bisector.smoke import check_script
 from bisector.space import Chain
@@ -68,7 +70,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
             stack.enter_context(driving(run_directory))
             environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
             environment.check()
-            axes = axes_of(request, environment, index, exclude_newer)
+            axes = in_search_order(axes_of(request, environment, index, exclude_newer), request)
             chain = lay_chain(axes, environment)
             journal = new_journal(run_directory, request, environment, index, axes, chain, created)
         except BaseException:

@@ -1,0 +1,49 @@
+"""The searches of one run: its own, and those for the partners of its culprit, as the journal has them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bisector.bracket import Ending, Round
+from bisector.certificate import Certificate
+from bisector.entries import Decision
+from bisector.journal import Journal
+from bisector.model import Candidate
+from bisector.serial import adapter
+from bisector.space import Chain
+
+CHAIN = tuple[tuple[tuple[str, str], ...], ...]
+"""How a chain is recorded: the pins of each candidate."""
+
+
+def chain_of(journal: Journal) -> Chain:
+    """The chain that a run searches."""
+    return Chain(tuple(Candidate(pins) for pins in adapter(CHAIN).validate_json(journal.meta("chain"))))
+
+
+@dataclass(frozen=True)
+class FoundInRound:
+    """What one search came to: its chain, its ending and its swap test, as far as they are on record."""
+
+    chain: Chain
+    ending: Ending | None = None
+    certificate: Certificate | None = None
+
+
+def rounds_of(decisions: Sequence[Decision], chain: Chain) -> list[FoundInRound]:
+    """The searches of a run, the first one first; what was decided again after a resume replaces what was before."""
+    rounds: dict[int, FoundInRound] = {1: FoundInRound(chain)}
+    number = 1
+    for decision in decisions:
+        match decision.kind:
+            case "round":
+                begun: Round = adapter(Round).validate_json(decision.body)
+                number = begun.number
+                rounds = {each: found for each, found in rounds.items() if each < number}
+                along = Chain(tuple(Candidate(pins) for pins in begun.chain)) if begun.chain else chain
+                rounds[number] = FoundInRound(along)
+            case "ending":
+                rounds[number] = replace(rounds[number], ending=adapter(Ending).validate_json(decision.body))
+            case "certificate":
+                certificate: Certificate = adapter(Certificate).validate_json(decision.body)
+                rounds[number] = replace(rounds[number], certificate=certificate)
+    return [rounds[number] for number in sorted(rounds)]
