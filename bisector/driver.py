@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 from bisector.bracket import Bracket, Ending, judge_build, judge_for
 from bisector.certificate import Standing
 from bisector.drift import MOST_RUNS, Told, find_change
+from bisector.endings import ending_of
 from bisector.events import Note, ProbeCancelled, Reporter, SearchMoved, SmokeEnded
 from bisector.judgement import Judge
 from bisector.metric import END_RUNS
 from bisector.model import Candidate, Outcome
 from bisector.prober import Finished, Prober
 from bisector.record import Shown, Tried
-from bisector.replay import Replay, costs_of, run_seconds, settings_of, step_name, weights_of
+from bisector.replay import Replay, costs_of, run_seconds, settings_of, step_name
 from bisector.report.model import Verdict
 from bisector.request import RunRequest
 from bisector.search import ChainSearch, Conclusion, Costs, Observation, Probe, Replication, Wait
@@ -36,6 +37,7 @@ class Driver:
         prober: builds and runs them.
         reporter: told what the search believes.
         ends: the chain whose ends show what is sought; None for `chain` itself.
+        weights: of the chain's steps, where something speaks for some of them.
         seconds_left: what is left of the budget, None for no limit.
     """
 
@@ -47,6 +49,7 @@ class Driver:
         reporter: Reporter,
         *,
         ends: Chain | None = None,
+        weights: Sequence[float] | None = None,
         seconds_left: Callable[[], float | None] = lambda: None,
     ) -> None:
         self._request = request
@@ -56,7 +59,7 @@ class Driver:
         self._prober = prober
         self._reporter = reporter
         self._seconds_left = seconds_left
-        self._weights = weights_of(chain, request.suspects, first_good=request.first_good)
+        self._weights = weights
         self.search = self._rebuilt()
 
     @property
@@ -287,57 +290,10 @@ class Driver:
             if self._prober.known(candidate) is None and not self._prober.feasible(candidate):
                 self._prober.probe(candidate, "can it be resolved?")
 
-    def _steps_left(self, lower: int, upper: int) -> int:
-        """Steps of a range that could not be told apart: candidates that cannot be resolved are none of them."""
-        between = (self._known(index) for index in range(lower + 1, upper))
-        return 1 + sum(1 for tried in between if tried is None or tried.feasible)
-
     def _ending(self, conclusion: Conclusion) -> Ending:
         if conclusion.kind == "range":
             self._rule_out(conclusion.lower, conclusion.upper)
-        verdicts = {
-            "culprit": Verdict.CULPRIT,
-            "range": Verdict.RANGE,
-            "none": Verdict.NO_BRACKET,
-            "all-bad": Verdict.NO_BRACKET,
-            "swapped": Verdict.NO_BRACKET,
-        }
-        verdict = verdicts.get(conclusion.kind, Verdict.UNDETERMINED)
-        if verdict is Verdict.RANGE and self._steps_left(conclusion.lower, conclusion.upper) == 1:
-            verdict = Verdict.CULPRIT  # nothing that can exist lies between: one step, in which several values pass by
-        reason = conclusion.reason
-        if verdict is Verdict.NO_BRACKET:
-            reason = self._bracket().why_not(conclusion.kind)
-        elif verdict is Verdict.CULPRIT and self._changes_nothing(conclusion.lower, conclusion.upper):
-            verdict = Verdict.ENVIRONMENT
-            reason = (
-                f"the step {step_name(self._chain, conclusion.upper)} changes nothing in what was built, so that it"
-                " cannot be the cause: the script is flaky, or something outside the candidates changed"
-            )
-        found = verdict in (Verdict.CULPRIT, Verdict.RANGE)
-        fail_if_good, fail_if_bad = self.search.rates()
-        return Ending(
-            verdict,
-            conclusion.lower if found else None,
-            conclusion.upper if found else None,
-            conclusion.confidence,
-            conclusion.confidence_if_flaky,
-            fail_if_good,
-            fail_if_bad,
-            reason,
-        )
-
-    def _changes_nothing(self, lower: int, upper: int) -> bool:
-        """Whether two candidates came out as one and the same.
-
-        A build command's identity covers its Python environment alone, and does not tell.
-        """
-        if self._request.environment == "command":
-            return False
-        both = [self._known(index) for index in (lower, upper)]
-        identities = [(one.same_as or one).build for one in both if one is not None]
-        found = [build.content_identity for build in identities if build is not None]
-        return len(found) == 2 and found[0] != "" and found[0] == found[1]
+        return ending_of(self._request, self._chain, self.search, conclusion, self._bracket(), self._known)
 
     def standing(self, candidate: Candidate, why: str) -> Standing:
         """How a candidate off the chain (or on it) stands, after as many runs as that takes."""

@@ -18,6 +18,7 @@ from bisector.preparation import lay_chain
 from bisector.prober import Prober
 from bisector.report.model import Move, Verdict
 from bisector.request import RunRequest
+from bisector.search_order import weights_of
 from bisector.space import Chain, chain_in_time, moves_between
 
 
@@ -64,7 +65,7 @@ class Investigation:
     def _round(self, number: int, axes: tuple[Axis, ...], chain: Chain) -> tuple[Ending, Chain, Certificate | None]:
         main = number == 1
         self.journal.decide("round", Round(number, () if main else _pins_of(chain)))
-        driver = self._driver(chain)
+        driver = self._driver(axes, chain)
         ending = driver.drive()
         self.journal.decide("ending", ending)
         other = self._another_way(axes, chain, ending)
@@ -93,14 +94,22 @@ class Investigation:
         if in_time is None or in_time == chain:
             return None
         self.reporter(Note("candidates in between cannot be tried: searching once more, in the order of time"))
-        driver = self._driver(in_time)
+        driver = self._driver(axes, in_time)
         found = driver.drive()
         if found.verdict in (Verdict.CULPRIT, Verdict.RANGE) and _width(found) < _width(ending):
             return found, in_time, driver
         return None
 
-    def _driver(self, chain: Chain, ends: Chain | None = None) -> Driver:
-        return Driver(self.request, chain, self.prober, self.reporter, ends=ends, seconds_left=self.seconds_left)
+    def _driver(self, axes: tuple[Axis, ...], chain: Chain, ends: Chain | None = None) -> Driver:
+        return Driver(
+            self.request,
+            chain,
+            self.prober,
+            self.reporter,
+            ends=ends,
+            weights=weights_of(chain, axes, self.request.suspects, first_good=self.request.first_good),
+            seconds_left=self.seconds_left,
+        )
 
     def search_between(self, axes: tuple[Axis, ...], good: Candidate, bad: Candidate, ends: Chain) -> Chain | None:
         """The last good and the first bad candidate between two, as a chain of one step; None where it cannot be told.
@@ -112,7 +121,7 @@ class Investigation:
             ends: the chain whose ends show what is sought.
         """
         chain = lay_chain(tuple(_between(axes, good, bad)), self.environment)
-        ending = self._driver(chain, ends).drive()
+        ending = self._driver(axes, chain, ends).drive()
         if ending.verdict is not Verdict.CULPRIT:
             return None
         assert ending.lower is not None

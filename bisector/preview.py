@@ -9,6 +9,7 @@ from pathlib import Path
 from bisector.model import Axis, Candidate
 from bisector.preparation import axes_of, feasible, lay_chain, make_environment, pins_of, read_index
 from bisector.request import RunRequest
+from bisector.search_order import in_search_order
 from bisector.smoke import check_script
 from bisector.space import Chain
 
@@ -43,7 +44,7 @@ def plan(request: RunRequest) -> Plan:
     index = read_index(request.index, os.environ, Path.cwd())
     environment = make_environment(request, pins_of(request), index, exclude_newer, "plan")
     environment.check()
-    axes = axes_of(request, environment, index, exclude_newer)
+    axes = in_search_order(axes_of(request, environment, index, exclude_newer), request)
     reasons: dict[Candidate, str] = {}
     chain = lay_chain(axes, environment, reasons)
     for candidate in _worth_asking(chain):

@@ -10,7 +10,7 @@ from bisector.bracket import judge_build
 from bisector.judgement import Judge
 from bisector.model import Candidate, Outcome
 from bisector.record import Tried
-from bisector.request import BuildFailureIs, RunRequest, Suspect
+from bisector.request import BuildFailureIs, RunRequest
 from bisector.search import ChainSearch, Costs, Observation, SearchSettings
 from bisector.space import Chain
 
@@ -43,17 +43,6 @@ def run_seconds(tried: Iterable[Tried]) -> list[float]:
 
 def _median(seconds: Sequence[float]) -> float | None:
     return sorted(seconds)[len(seconds) // 2] if seconds else None
-
-
-def weights_of(chain: Chain, suspects: Sequence[Suspect], *, first_good: bool = False) -> list[float] | None:
-    """A weight for each step: 1 where it moves a suspect (to the suspected value), else 0; None without suspects."""
-    if not suspects:
-        return None
-    weights = []
-    for upper in range(1, chain.steps + 1):
-        moved = [(move.pin, move.old if first_good else move.new) for move in chain.moves(upper)]
-        weights.append(float(any(pin == one.pin and one.value in ("", new) for pin, new in moved for one in suspects)))
-    return weights
 
 
 class Replay:

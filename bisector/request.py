@@ -121,10 +121,14 @@ class DockerRequest:
 
 @dataclass(frozen=True)
 class Suspect:
-    """`--suspect NAME[=VERSION]`: a pin, or one of its values, that is thought to be the culprit."""
+    """`--suspect`: a pin, one of its values, or commits whose subject holds a word, thought to be the culprit."""
 
     pin: str
     value: str = ""
+    word: str = ""
+
+    def __str__(self) -> str:
+        return self.pin + (f"={self.value}" if self.value else "") + (f"~{self.word}" if self.word else "")
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,11 @@ class RunOptions:
     any_failure: Annotated[Flag, _flag("--any-failure", "Every failure counts, whatever it looks like.", rare=True)] = (
         None
     )
+    metric: Annotated[Text, _text("--metric", "NAME<=VALUE", "A number that the script prints decides.")] = None
+    regress: Annotated[Text, _text("--regress", "5%", "--metric NAME: worse by this is bad.", rare=True)] = None
+    first_good: Annotated[Flag, _flag("--first-good", "The first end fails, the second passes: find the fix.")] = None
+    suspect: Annotated[Texts, _text("--suspect", "NAME[=VERSION]", "Likely culprit, tried first.", rare=True)] = ()
+    every_culprit: Annotated[Flag, _flag("--all", "Also search for further, independent culprits.", rare=True)] = None
     timeout: Annotated[Text, _text("--timeout", "20m", "Time for one run of the script.")] = None
     timeout_is: Annotated[Text, _text("--timeout-is", "auto|fail|skip", "What a timeout means.", rare=True)] = None
     smoke_env: Annotated[Texts, _text("--smoke-env", "K=V", "A variable of the script. Repeatable.")] = ()
@@ -112,7 +117,7 @@ BY_NAME = frozenset({"pin", "repo", "fix", "smoke_env", "build_arg"})
 
 def key_of(name: str) -> str:
     """What a field is called in a configuration file."""
-    return {"with_": "with", "environment": "env"}.get(name, name.replace("_", "-"))
+    return {"with_": "with", "environment": "env", "every_culprit": "all"}.get(name, name.replace("_", "-"))
 
 
 def kind_of(name: str) -> str:
@@ -120,7 +125,22 @@ def kind_of(name: str) -> str:
     return _KINDS[_HINTS[name]]
 
 
-OF_A_SEARCH = frozenset({"any_failure", "confidence", "max_runs", "budget", "repeat", "rebuild_witnesses", "workers"})
+OF_A_SEARCH = frozenset(
+    {
+        "metric",
+        "regress",
+        "first_good",
+        "suspect",
+        "every_culprit",
+        "any_failure",
+        "confidence",
+        "max_runs",
+        "budget",
+        "repeat",
+        "rebuild_witnesses",
+        "workers",
+    }
+)
 """Options that mean nothing where one candidate alone is tried."""
 _ONE_PIN = Annotated[Texts, _text("--pin", "NAME==VERSION", "A pin and its value. Repeatable.")]
 

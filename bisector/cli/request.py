@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TypeVar
 
 from bisector.cli import arguments
+from bisector.cli.files_request import files_request, fixed_pins
 from bisector.cli.options import RunOptions, key_of
 from bisector.cli.reproduction import worth_repeating
+from bisector.cli.search_arguments import parse_metric, parse_suspect
 from bisector.model import SmokeScript
 from bisector.request import (
     BuildFailureIs,
@@ -25,6 +27,8 @@ from pins.errors import UsageError
 T = TypeVar("T")
 
 ENVIRONMENTS = ("venv", "docker", "command")
+NO_SCRIPT = Path(os.devnull)
+"""The script of a plan that is made without one."""
 ONLY_FOR = {
     "venv": (
         "with_", "requirements", "constraint", "build_constraint", "no_build_isolation",
@@ -39,7 +43,12 @@ ONLY_FOR = {
 
 
 def request_from(
-    options: RunOptions, directory: Path, script_arguments: Sequence[str] = (), command_line: Sequence[str] = ()
+    options: RunOptions,
+    directory: Path,
+    script_arguments: Sequence[str] = (),
+    command_line: Sequence[str] = (),
+    *,
+    to_plan: bool = False,
 ) -> RunRequest:
     """Make sense of every option.
 
@@ -48,16 +57,24 @@ def request_from(
         directory: where relative paths start.
         script_arguments: what followed `--`.
         command_line: the words of the whole command, for the report's reproduce line.
+        to_plan: whether it is only planned: a script is not needed then.
 
     Raises:
         UsageError: an option is missing, wrong, or of no effect together with the others.
     """
-    if not options.pin:
-        raise UsageError("nothing to search: name a pin and its two ends, for example --pin setuptools=80.9.0..82.0.1")
+    files = files_request(options, directory)
+    if not options.pin and files is None:
+        raise UsageError(
+            "nothing to search: name a pin and its two ends, for example --pin setuptools=80.9.0..82.0.1, or a file and"
+            " two revisions of it, --dockerfile FILE --good REV --bad REV"
+        )
     repositories = _repositories(options, directory)
     git = [repository.pin for repository in repositories]
     pins = tuple(arguments.parse_pin(text, git) for text in options.pin)
-    return _request(options, pins, repositories, directory, script_arguments, command_line)
+    if to_plan and not options.smoke:
+        options = replace(options, smoke=str(NO_SCRIPT))
+    request = _request(options, pins, repositories, directory, script_arguments, command_line, from_files=bool(files))
+    return replace(request, files=files)
 
 
 def request_for_one(
@@ -84,12 +101,17 @@ def _request(
     directory: Path,
     script_arguments: Sequence[str],
     command_line: Sequence[str],
+    *,
+    from_files: bool = False,
 ) -> RunRequest:
     if not options.smoke:
         raise UsageError("no smoke script: name a program that tells good from bad, for example --smoke ./smoke.py")
     environment = _environment(options)
     git = [repository.pin for repository in repositories]
-    fixed = tuple(arguments.parse_choice_of_version(text, git=git) for text in options.fix)
+    if from_files:
+        fixed = fixed_pins(options)
+    else:
+        fixed = tuple(arguments.parse_choice_of_version(text, git=git) for text in options.fix)
     both = sorted({name for name, _ in fixed} & {pin.pin for pin in pins})
     if both:
         raise UsageError(f"{', '.join(both)}: both searched (--pin) and held still (--fix); leave one of them out")
@@ -103,12 +125,16 @@ def _request(
         index=IndexRequest(options.index_url or "", tuple(options.extra_index_url)),
         exclude_newer=_given(options.exclude_newer, lambda text: arguments.parse_date(text, "--exclude-newer")),
         fixed=fixed,
-        repositories=_of_pins(repositories, {*(pin.pin for pin in pins), *dict(fixed)}),
+        repositories=repositories if from_files else _of_pins(repositories, {*(pin.pin for pin in pins), *dict(fixed)}),
         timeout_is=TimeoutIs(_choice(options.timeout_is, "--timeout-is", tuple(TimeoutIs))),
         build_failure_is=BuildFailureIs(_choice(options.build_failure_is, "--build-failure-is", tuple(BuildFailureIs))),
         build_timeout=_seconds(options.build_timeout, "--build-timeout"),
         expect=arguments.parse_pattern(options.expect or "", "--expect"),
         any_failure=bool(options.any_failure),
+        first_good=bool(options.first_good),
+        suspects=tuple(parse_suspect(text) for text in options.suspect),
+        metric=parse_metric(options.metric, options.regress),
+        every_culprit=bool(options.every_culprit),
         confidence=arguments.parse_confidence(options.confidence or "0.99"),
         max_runs=_given(options.max_runs, arguments.parse_max_runs),
         budget=_seconds(options.budget, "--budget"),
@@ -152,7 +178,7 @@ def _of_pins(repositories: tuple[RepositoryRequest, ...], pins: Collection[str])
 
 
 def _environment(options: RunOptions) -> str:
-    implied = "docker" if options.dockerfile else "command" if options.build_command else "venv"
+    implied = "docker" if options.dockerfile or _is_dockerfile(options) else "command" if options.build_command else "venv"
     chosen = arguments.parse_choice(options.environment or implied, "--env", ENVIRONMENTS)
     given = {each.name for each in fields(RunOptions) if getattr(options, each.name)}
     for owner, names in ONLY_FOR.items():
@@ -162,13 +188,22 @@ def _environment(options: RunOptions) -> str:
                 f"{', '.join(useless)}: of use in --env {owner} alone, and this run has --env {chosen}; leave one out"
             )
     if chosen == "docker":
-        if not options.dockerfile:
+        if not options.dockerfile and not options.bad_file:
             raise UsageError("--env docker needs a Dockerfile, for example --dockerfile docker/Dockerfile")
         if options.python:
             raise UsageError("--python: a Dockerfile brings its own Python; say it there, or with --build-arg")
     if chosen == "command" and not options.build_command:
         raise UsageError("--env command needs what builds a candidate, for example --build-command 'make deps'")
     return chosen
+
+
+def _is_dockerfile(options: RunOptions) -> bool:
+    """Whether the ends are two files that are Dockerfiles."""
+    if not options.bad_file:
+        return False
+    from pins.files.read import kind_of
+
+    return kind_of(options.bad_file) in {"dockerfile", ""}
 
 
 def _smoke(options: RunOptions, directory: Path, script_arguments: Sequence[str]) -> SmokeScript:
@@ -211,7 +246,7 @@ def _requirements(options: RunOptions, directory: Path) -> RequirementsRequest:
 
 def _docker(options: RunOptions, directory: Path) -> DockerRequest:
     return DockerRequest(
-        dockerfile=_path(options.dockerfile, directory),
+        dockerfile=_path(options.dockerfile or options.bad_file, directory),
         context=_path(options.context, directory),
         target=options.target or "",
         build_args=tuple(arguments.parse_variable(text, "--build-arg") for text in options.build_arg),

@@ -1,0 +1,70 @@
+"""Axes in the order in which a search goes along them, and what is suspected of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bisector.model import Axis
+from bisector.request import RunRequest, Suspect
+from bisector.space import Chain
+from pins.errors import UsageError
+from pins.model import PinKind
+
+
+def in_search_order(axes: tuple[Axis, ...], request: RunRequest) -> tuple[Axis, ...]:
+    """The axes from good to bad: as they were named, or turned round where the fix is sought (`--first-good`).
+
+    Then the end named first fails and the other one passes, and a search from the passing end finds, as the first bad
+    step, the way back over the fix.
+
+    Raises:
+        UsageError: a suspect that is not among the pins, or not among a pin's values.
+    """
+    for suspect in request.suspects:
+        _check(suspect, axes)
+    if not request.first_good:
+        return axes
+    return tuple(replace(axis, values=axis.values[::-1], turn=axis.steps - axis.turn) for axis in axes)
+
+
+def _check(suspect: Suspect, axes: Sequence[Axis]) -> None:
+    axis = next((axis for axis in axes if axis.pin == suspect.pin), None)
+    if axis is None:
+        pins = ", ".join(axis.pin for axis in axes)
+        raise UsageError(f"--suspect {suspect}: {suspect.pin} is not among the pins that move: {pins}")
+    if not any(_is(suspect, axis, value.text, value.subject) for value in axis.values):
+        shown = ", ".join(value.text for value in axis.values[:20])
+        raise UsageError(
+            f"--suspect {suspect}: no value of {axis.pin} between its ends is meant by that; there are {shown}"
+            + (", ..." if len(axis.values) > 20 else "")
+        )
+
+
+def _is(suspect: Suspect, axis: Axis, text: str, subject: str) -> bool:
+    if suspect.word:
+        return suspect.word.lower() in subject.lower()
+    if not suspect.value:
+        return True
+    return text == suspect.value or (axis.kind is PinKind.GIT and text.startswith(suspect.value))
+
+
+def weights_of(
+    chain: Chain, axes: Sequence[Axis], suspects: Sequence[Suspect], *, first_good: bool = False
+) -> list[float] | None:
+    """A weight for each step of a chain: 1 where it moves a suspect to the suspected value, else 0.
+
+    None without suspects. With `first_good` a step is known by the value that it leaves, which is the newer one.
+    """
+    if not suspects:
+        return None
+    by_pin = {axis.pin: axis for axis in axes}
+    subjects = {(axis.pin, value.text): value.subject for axis in axes for value in axis.values}
+
+    def suspected(pin: str, text: str) -> bool:
+        return any(
+            one.pin == pin and _is(one, by_pin[pin], text, subjects.get((pin, text), "")) for one in suspects
+        )  # fmt: skip
+
+    return [
+        float(any(suspected(move.pin, move.old if first_good else move.new) for move in chain.moves(upper)))
+        for upper in range(1, chain.steps + 1)
+    ]
