@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from pins.errors import NoSolutionError, UsageError
 from pins.model import PinKind
 
 if TYPE_CHECKING:
+    from bisector.environments.venv.commits import CommitSource
+    from pins.sources.git.clone import Clone
     from pins.sources.index_configuration import IndexConfiguration
     from pins.sources.package_index import PackageIndex
 
@@ -34,28 +37,54 @@ def make_environment(
     """The environment that was asked for, for candidates with these pins; `request.fixed` is added to each of them.
 
     Raises:
-        UsageError: there is none of that name, or it lacks an option.
+        UsageError: there is none of that name, or it lacks an option; a repository or a revision does not exist.
+        SourceError: a repository cannot be read.
     """
-    environment = _make(request, pins, index, exclude_newer, run_id)
-    return FixedPins(environment, request.fixed) if request.fixed else environment
+    if not request.repositories:
+        environment = _make(request, pins, index, exclude_newer, run_id, {})
+        return FixedPins(environment, request.fixed) if request.fixed else environment
+    from bisector.environments.git_pins import GitPins
+    from bisector.git_axes import clone_of, with_commits
+    from pins.sources.page_cache import cache_directory
+
+    clones = {repository.pin: clone_of(repository) for repository in request.repositories}
+    fixed = with_commits(request.fixed, clones)
+    request = replace(request, fixed=fixed)
+    only = [repository.pin for repository in request.repositories if not repository.install]
+    left_out = only if request.environment != "command" else []
+    known = tuple(pin for pin in pins if pin not in left_out)
+    held = tuple((pin, value) for pin, value in fixed if pin not in left_out)
+    environment = _make(replace(request, fixed=held), known, index, exclude_newer, run_id, clones)
+    lent = {"venv": list(clones), "docker": only}.get(request.environment, [])
+    environment = GitPins(
+        environment, request.repositories, clones, cache_directory(os.environ), left_out=left_out, lent=lent
+    )
+    return FixedPins(environment, fixed) if fixed else environment
 
 
 def _make(
-    request: RunRequest, pins: tuple[str, ...], index: "IndexConfiguration", exclude_newer: datetime, run_id: str
+    request: RunRequest,
+    pins: tuple[str, ...],
+    index: "IndexConfiguration",
+    exclude_newer: datetime,
+    run_id: str,
+    clones: "Mapping[str, Clone]",
 ) -> Environment:
     match request.environment:
         case "venv":
             from bisector.environments.venv.environment import VenvEnvironment
             from pins.sources.page_cache import cache_directory
 
+            cache = cache_directory(os.environ)
             return VenvEnvironment(
                 request.requirements,
                 index,
                 exclude_newer,
-                cache_directory=cache_directory(os.environ),
+                cache_directory=cache,
                 build_timeout=request.build_timeout,
                 pins=pins,
-                held=dict(request.fixed),
+                held={pin: value for pin, value in request.fixed if pin not in clones},
+                commits=_commit_sources(request, clones, cache),
             )
         case "command":
             from bisector.environments.command import CommandEnvironment
@@ -78,6 +107,21 @@ def _make(
     raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker and command")
 
 
+def _commit_sources(
+    request: RunRequest, clones: "Mapping[str, Clone]", cache: Path
+) -> "Mapping[str, CommitSource]":
+    """Where the pins come from that a virtual environment installs from a commit."""
+    if not clones:
+        return {}
+    from bisector.environments.venv.commits import CommitSource
+
+    return {
+        repository.pin: CommitSource(repository.pin, clones[repository.pin], repository.subdirectory, cache)
+        for repository in request.repositories
+        if repository.install
+    }
+
+
 def pins_of(request: RunRequest) -> tuple[str, ...]:
     """The names of the pins that move."""
     return tuple(pin.pin for pin in request.pins)
@@ -86,11 +130,11 @@ def pins_of(request: RunRequest) -> tuple[str, ...]:
 def axes_of(
     request: RunRequest, environment: Environment, index: "IndexConfiguration", before: datetime
 ) -> tuple[Axis, ...]:
-    """The axis of each `--pin`: the releases between its ends.
+    """The axis of each `--pin`: the releases, or the commits, between its ends.
 
     Raises:
-        UsageError: an unknown package or version, ends that are equal or in the wrong order.
-        SourceError: the index cannot be read.
+        UsageError: an unknown package, version or revision, ends that are equal or in the wrong order.
+        SourceError: the index or a repository cannot be read.
     """
     from pins.sources.releases import releases_between
 
@@ -99,8 +143,14 @@ def axes_of(
     if twice:
         raise UsageError(f"--pin names {', '.join(twice)} twice; give each pin one range")
     axes = []
+    clones: Mapping[str, Clone] = getattr(environment, "clones", {})
     with _releases_of(environment, index) as source:
         for pin in request.pins:
+            if pin.pin in clones:
+                from bisector.git_axes import git_axis
+
+                axes.append(git_axis(pin, clones[pin.pin]))
+                continue
             found = releases_between(source.releases(pin.pin, before=before), pin.good, pin.bad, name=pin.pin)
             values = tuple(AxisValue(str(release.version), release.upload_time) for release in found)
             axes.append(Axis(pin.pin, PinKind.PACKAGE, values))
@@ -122,12 +172,20 @@ def existing(
     """
     from pins.sources.releases import release_named
 
+    clones: Mapping[str, Clone] = getattr(environment, "clones", {})
+    if clones:
+        from bisector.git_axes import with_commits
+
+        candidate = Candidate(with_commits(candidate.pins, clones))
     if request.environment == "command":
         return candidate
     with _releases_of(environment, index) as source:
-        releases = {pin: source.releases(pin, before=before) for pin in candidate}
+        releases = {pin: source.releases(pin, before=before) for pin in candidate if pin not in clones}
     return Candidate(
-        tuple((pin, str(release_named(releases[pin], text, name=pin).version)) for pin, text in candidate.pins)
+        tuple(
+            (pin, str(release_named(releases[pin], text, name=pin).version) if pin in releases else text)
+            for pin, text in candidate.pins
+        )
     )
 
 
