@@ -1,6 +1,7 @@
 """Axes of git pins: the commits that lead from the good end to the bad one."""
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bisector.model import Axis, AxisValue, short_text
@@ -70,4 +71,16 @@ def divergence(axis: Axis) -> str:
     return (
         f"{axis.pin}: the ends are on different branches, which part at {base}; searched are the {forward} steps from"
         f" there to the bad end, and the {back} by which the good end's branch goes back to it"
+    )
+
+
+def with_commits(pins: Sequence[tuple[str, str]], clones: Mapping[str, Clone]) -> tuple[tuple[str, str], ...]:
+    """Pins with their values, revisions resolved to full hashes.
+
+    Raises:
+        UsageError: a revision does not exist.
+        SourceError: a repository cannot be read.
+    """
+    return tuple(
+        (pin, resolve_revision(clones[pin], value, name=pin) if pin in clones else value) for pin, value in pins
     )

@@ -107,9 +107,7 @@ def _make(
     raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker and command")
 
 
-def _commit_sources(
-    request: RunRequest, clones: "Mapping[str, Clone]", cache: Path
-) -> "Mapping[str, CommitSource]":
+def _commit_sources(request: RunRequest, clones: "Mapping[str, Clone]", cache: Path) -> "Mapping[str, CommitSource]":
     """Where the pins come from that a virtual environment installs from a commit."""
     if not clones:
         return {}

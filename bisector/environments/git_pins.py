@@ -30,6 +30,7 @@ class GitPins:
         clones: our clone of each, by pin.
         cache: the user's cache directory.
         left_out: pins that the environment need not know, since they are only checked out.
+        lent: pins whose trees are lent to each run; the environment has those of the others itself.
     """
 
     def __init__(
@@ -40,12 +41,14 @@ class GitPins:
         cache: Path,
         *,
         left_out: Sequence[str] = (),
+        lent: Sequence[str] = (),
     ) -> None:
         self._environment = environment
         self._repositories = tuple(repositories)
-        self._clones = dict(clones)
+        self.clones = dict(clones)
         self._cache = cache
         self._left_out = frozenset(left_out)
+        self._lent = tuple(lent)
 
     def __getattr__(self, name: str) -> Any:  # what only some have: `interpreter`, `notes`
         return getattr(self._environment, name)
@@ -67,7 +70,7 @@ class GitPins:
         """See `Environment.resolve`."""
         for repository in self._repositories:
             commit = candidate[repository.pin]
-            missing = lacking(self._clones[repository.pin], commit, repository.required_paths)
+            missing = lacking(self.clones[repository.pin], commit, repository.required_paths)
             if missing:
                 raise InfeasibleError(f"{repository.pin} {short_text(commit)} has no {missing[0]} (--require-path)")
         recipe = self._environment.resolve(self._known(candidate))
@@ -76,7 +79,12 @@ class GitPins:
         return replace(recipe, candidate=candidate, input_hash=digest if commits else recipe.input_hash)
 
     def build(self, recipe: Recipe, directory: Path, log: Path, cancel: Event) -> Build:
-        """See `Environment.build`."""
+        """See `Environment.build`; a commit that cannot be checked out is found here."""
+        try:
+            with self._trees(recipe.candidate):
+                pass
+        except UnusableCommitError as error:
+            raise BuildFailedError(str(error), Ended(1, errors=f"{error}\n")) from error
         return self._environment.build(self._recipe(recipe), directory, log, cancel)
 
     def forget(self, recipe: Recipe) -> None:
@@ -100,8 +108,8 @@ class GitPins:
     def _trees(self, candidate: Candidate) -> Iterator[tuple[tuple[str, Path], ...]]:
         with ExitStack() as stack:
             yield tuple(
-                (pin, stack.enter_context(lent_tree(clone, candidate[pin], self._cache)))
-                for pin, clone in self._clones.items()
+                (pin, stack.enter_context(lent_tree(self.clones[pin], candidate[pin], self._cache)))
+                for pin in self._lent
             )
 
     def _known(self, candidate: Candidate) -> Candidate:
@@ -110,8 +118,3 @@ class GitPins:
 
     def _recipe(self, recipe: Recipe) -> Recipe:
         return replace(recipe, candidate=self._known(recipe.candidate))
-
-
-def unusable(error: UnusableCommitError) -> BuildFailedError:
-    """A commit that cannot be checked out, as a build that failed."""
-    return BuildFailedError(str(error), Ended(1, errors=f"{error}\n"))
