@@ -5,8 +5,6 @@ stage is work for the executor; what came of it is recorded here, in the caller'
 Candidates with equal input hashes share one build and one verdict.
 """
 
-import hashlib
-import shutil
 import socket
 import time
 from collections.abc import Callable, Iterable
@@ -21,6 +19,7 @@ from bisector.events import BuildEnded, BuildStarted, Note, Reporter, SmokeStart
 from bisector.executors.local import Executor
 from bisector.journal import Journal
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, SmokeScript
+from bisector.places import Places, digest_of
 from bisector.record import Shown, Tried, tried_so_far
 from bisector.runs import marker_of
 from bisector.smoke import observe
@@ -28,12 +27,6 @@ from pins.errors import EnvironmentFailureError, PinsError
 
 HEARTBEAT = 1.0
 """Seconds between looks at cancelled and budget-bound work while something runs."""
-
-
-LARGE_OUTPUT = 256 * 1024**2
-"""Bytes in the PROBE_OUTPUT of one run from which the user is warned: they are kept."""
-FULL_DISK = 256 * 1024
-"""Bytes: a script that fails with less than this left has met a full disk, whatever it says."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +87,7 @@ class Prober:
         self._script_digest = digest_of(smoke.path)
         self._active: dict[Future[object], _Active] = {}
         self._ready: list[Finished] = []
-        for name in ("logs", "output", "scratch", "builds"):
-            (run_directory / name).mkdir(exist_ok=True)
+        self._places = Places(run_directory)
         self._tried = tried_so_far(journal)
         self._by_hash = {tried.recipe.input_hash: tried for tried in self.tried if tried.recipe and not tried.same_as}
         for tried in self.tried:
@@ -230,7 +222,7 @@ class Prober:
         for tried in self._tried.values():
             if tried.build is not None:
                 self._environment.remove(tried.build)
-        shutil.rmtree(self._directory / "builds", ignore_errors=True)
+        self._places.clear_builds()
 
     # The stages.
 
@@ -265,9 +257,8 @@ class Prober:
         tried = active.tried
         recipe = tried.recipe
         assert recipe is not None
-        log = self._directory / "logs" / f"{tried.entry.id}-build.log"
-        directory = self._directory / "builds" / tried.entry.id
-        active.number = self._journal.start_build(tried.entry.id, str(log.relative_to(self._directory)))
+        log, directory = self._places.of_build(tried.entry.id)
+        active.number = self._journal.start_build(tried.entry.id, self._places.name_of(log))
         self._reporter(BuildStarted(tried.entry.id, tried.candidate, active.why))
         self._submit(active, lambda: self._environment.build(recipe, directory, log, active.cancel), self._built)
 
@@ -299,19 +290,18 @@ class Prober:
     def _not_built(self, active: _Active, error: InfeasibleError | BuildFailedError) -> Finished:
         tried = active.tried
         seconds = time.monotonic() - active.started
-        log = f"logs/{tried.entry.id}-build.log"
-        number = active.number or self._journal.start_build(tried.entry.id, log)
+        log, _ = self._places.of_build(tried.entry.id)
+        number = active.number or self._journal.start_build(tried.entry.id, self._places.name_of(log))
         ended = error.ended if isinstance(error, BuildFailedError) else None
         tried.unbuildable = self._redact(str(error))
         tried.feasible = ended is not None
         tried.build_ended = ended
         tried.build_seconds = seconds
         status = BuildStatus.FAILED if ended is not None else BuildStatus.INFEASIBLE
-        path = self._directory / log
-        if not path.exists():
-            path.write_text(tried.unbuildable + "\n", encoding="utf-8")
+        if not log.exists():
+            log.write_text(tried.unbuildable + "\n", encoding="utf-8")
         self._journal.end_build(number, status, seconds, reason=tried.unbuildable, ended=ended)
-        self._reporter(BuildEnded(tried.entry.id, tried.candidate, seconds, tried.unbuildable, str(path)))
+        self._reporter(BuildEnded(tried.entry.id, tried.candidate, seconds, tried.unbuildable, str(log)))
         return Finished(tried)
 
     def _start_run(self, active: _Active) -> None:
@@ -325,31 +315,19 @@ class Prober:
             )
         tried.begun += 1
         name = active.name = f"{tried.entry.id}-run-{tried.begun}"
-        log = self._directory / "logs" / f"{name}.log"
-        output = fresh(self._directory / "output" / name)
-        scratch = fresh(self._directory / "scratch" / name)
+        log, output, scratch = self._places.of_run(name)
         marker = marker_of(self._directory, name)
         run = SmokeRun(self._smoke, tried.candidate, marker, scratch, output, log)
         active.number = self._journal.start_run(
-            tried.entry.id, active.why, f"logs/{log.name}", f"output/{output.name}", self._host
+            tried.entry.id, active.why, self._places.name_of(log), self._places.name_of(output), self._host
         )
         self._reporter(SmokeStarted(tried.entry.id, tried.candidate, active.why))
         self._submit(active, lambda: self._run_once(build, run, active.cancel), self._ran)
 
-    def _warn_of_large_output(self, name: str) -> None:
-        size = size_of(self._directory / "output" / name)
-        if size > LARGE_OUTPUT:
-            place = self._directory / "output" / name
-            self._reporter(Note(f"the script left {size // 1024**2} MiB in {place}, which are kept", warning=True))
-
     def _run_once(self, build: Build, run: SmokeRun, cancel: Flag) -> Ended:
         ended = self._environment.run(build, run, cancel)
-        free = shutil.disk_usage(self._directory).free
-        if ended.exit_status != 0 and free < FULL_DISK:
-            raise EnvironmentFailureError(
-                f"the disk that holds {self._directory} is full ({free} bytes free), so that the run of {run.candidate}"
-                " counts for nothing; free some space, then go on with the run"
-            )
+        if ended.exit_status != 0:
+            self._places.refuse_full_disk(run.candidate)
         return ended
 
     def _ran(self, active: _Active, future: "Future[object]") -> Finished:
@@ -357,37 +335,14 @@ class Prober:
         try:
             ended = future.result()
         finally:
-            shutil.rmtree(self._directory / "scratch" / active.name, ignore_errors=True)
+            self._places.clear_scratch(active.name)
         assert isinstance(ended, Ended)
         if ended.cancelled:
             return Finished(tried, cancelled=True)
-        self._warn_of_large_output(active.name)
+        warning = self._places.large_output(active.name)
+        if warning:
+            self._reporter(Note(warning, warning=True))
         shown = Shown(ended, observe(ended, self._smoke.path), active.number, self._host)
         self._journal.end_run(active.number, ended, shown.observation)
         tried.shown.append(shown)
-        return Finished(tried, shown, str(self._directory / "logs" / f"{active.name}.log"))
-
-
-def digest_of(script: Path) -> str:
-    """Hex SHA-256 of the script, "" where it cannot be read."""
-    try:
-        return hashlib.sha256(script.read_bytes()).hexdigest()
-    except OSError:
-        return ""
-
-
-def size_of(directory: Path) -> int:
-    """Bytes of all files below a directory."""
-    return sum(path.lstat().st_size for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
-
-
-def fresh(directory: Path) -> Path:
-    """An empty directory, whatever was there before."""
-    shutil.rmtree(directory, ignore_errors=True)
-    try:
-        directory.mkdir(parents=True)
-    except OSError as error:
-        raise EnvironmentFailureError(
-            f"cannot make the directory {directory}: {error.strerror}; nothing is concluded from this"
-        ) from error
-    return directory
+        return Finished(tried, shown, str(self._places.log_of(active.name)))
