@@ -2,11 +2,14 @@
 
 import itertools
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 CASES = Path(__file__).parent / "cases"
+HISTORIES = os.environ.get("PINS_HISTORIES", "")
+"""A directory of clones of public repositories (`<owner>+<name>/repo`, or `<name>`), for the cases of group C."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class Case:
         words = []
         for pin, ends in self.facts["packages"].items():
             words += ["--pin", f"{pin}={ends['good']}..{ends['bad']}"]
+        if self.group == "C":
+            words += self._repository_options()
         for requirement in self.facts["extra_requirements"]:
             words += ["--with", requirement]
         for requirement in self.facts.get("build_constraints", ()):
@@ -50,6 +55,22 @@ class Case:
         for name, value in self.facts.get("env", {}).items():
             words += ["--smoke-env", f"{name}={value}"]
         return [*words, "--python", self.facts["python"], "--smoke", str(self.directory / "smoke.py")]
+
+    @property
+    def repository(self) -> Path | None:
+        """The clone of the case's repository, None where there is none (PINS_HISTORIES)."""
+        name = str(self.facts["repo"]).removeprefix("github:")
+        places = (Path(HISTORIES) / name.replace("/", "+") / "repo", Path(HISTORIES) / name.split("/")[1])
+        return next((place for place in places if HISTORIES and place.is_dir()), None)
+
+    def _repository_options(self) -> list[str]:
+        (pin,) = self.facts["packages"]
+        words = ["--repo", f"{pin}={self.repository}"]
+        if self.facts.get("install_mode") == "none":
+            words += ["--checkout-only", pin]
+        for path in self.facts.get("tree_must_have", ()):
+            words += ["--require-path", path]
+        return words
 
     def right(self, result: dict[str, Any]) -> bool:
         """Whether a `bisector.result/1` document gives the case's answer."""
@@ -70,6 +91,8 @@ class Case:
             return bool({result["culprit"]["pin"]} <= {one["package"] for one in answer} <= named)
         acceptable = self.facts.get("acceptable_first_bad") or [answer["version"]]
         culprit = result["culprit"]
+        if self.group == "C":  # of two commits that each bring it, a range's first parents lead to one
+            return culprit["new"] in [answer["commit"], *self.facts.get("acceptable_first_bad", ())]
         return culprit["pin"] == answer["package"] and culprit["new"] in acceptable
 
 

@@ -2,6 +2,8 @@
 
     scripts/bench/cases [--group A] [--only NAME ...] [--quick]
 
+Group C bisects commits: PINS_HISTORIES names a directory of clones (`<owner>+<name>/repo`, or `<name>`).
+
 For each case: the answer, whether it is right, builds (the swap test's apart), the bound ceil(log2 S) + 2 on S steps,
 runs of the script and seconds. Exit code 1 where an answer is wrong.
 """
@@ -19,6 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from bisector.model import short_text  # noqa: E402
 from tests.real_cases import Case, load_cases  # noqa: E402
 
 
@@ -40,7 +43,7 @@ def describe(result: dict[str, Any]) -> str:
     """The answer in one cell."""
     if result["verdict"] == "culprit":
         culprit = result["culprit"]
-        return f"{culprit['pin']} {culprit['old']} -> {culprit['new']}"
+        return f"{culprit['pin']} {short_text(culprit['old'])} -> {short_text(culprit['new'])}"
     if result["verdict"] == "range":
         return "range " + ", ".join(f"{step['old']} -> {step['new']}" for step in result["range"])
     return str(result["verdict"])
@@ -49,7 +52,7 @@ def describe(result: dict[str, Any]) -> str:
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--group", choices=["A", "B"])
+    parser.add_argument("--group", choices=["A", "B", "C"])
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--quick", action="store_true", help="leave out those whose probes take over 5 s")
     options = parser.parse_args()
@@ -60,6 +63,11 @@ def main() -> int:
             if options.group not in (None, case.group) or (options.only and case.name not in options.only):
                 continue
             if options.quick and case.seconds > 5:
+                continue
+            if case.group == "C" and case.repository is None:
+                print(
+                    f"{case.name:38} left out: PINS_HISTORIES names no directory with a clone of {case.facts['repo']}"
+                )
                 continue
             result, seconds, problem = run(case, directory)
             if result is None:
