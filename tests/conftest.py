@@ -14,9 +14,12 @@ NEEDS = {"docker": ("docker", "buildkit"), "network": ("index",)}
 
 
 def pytest_configure() -> None:
-    """Have Ctrl-C work in what tests start: a shell that runs pytest in the background has it ignored."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Have signals work in what tests start: a shell that runs pytest in the background, or nohup, ignores them."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)  # ignored here as before; what is started begins with the default
 
 
 @pytest.fixture
