@@ -32,14 +32,33 @@ def read_index(request: IndexRequest, variables: Mapping[str, str], directory: P
 
 
 def make_environment(
-    request: RunRequest, pins: tuple[str, ...], index: "IndexConfiguration", exclude_newer: datetime, run_id: str
+    request: RunRequest,
+    pins: tuple[str, ...],
+    index: "IndexConfiguration",
+    exclude_newer: datetime,
+    run_id: str,
+    *,
+    to_plan: bool = False,
 ) -> Environment:
     """The environment that was asked for, for candidates with these pins; `request.fixed` is added to each of them.
+
+    Args:
+        request: what was asked for.
+        pins: names of the axes; those of files are found in the files.
+        index: the package index.
+        exclude_newer: it is read as of then.
+        run_id: labels all that is made.
+        to_plan: whether nothing will be built.
 
     Raises:
         UsageError: there is none of that name, or it lacks an option; a repository or a revision does not exist.
         SourceError: a repository cannot be read.
     """
+    if request.files is not None and request.environment == "docker":
+        from bisector.file_axes.preparation import docker_environment
+
+        environment: Environment = docker_environment(request, exclude_newer, run_id, to_plan=to_plan)
+        return FixedPins(environment, request.fixed) if request.fixed else environment
     if not request.repositories:
         environment = _make(request, pins, index, exclude_newer, run_id, {})
         return FixedPins(environment, request.fixed) if request.fixed else environment
@@ -120,6 +139,19 @@ def _commit_sources(request: RunRequest, clones: "Mapping[str, Clone]", cache: P
     }
 
 
+def with_settled_revisions(request: RunRequest) -> RunRequest:
+    """The request with revisions of files as commits, so that a resume finds what the start found.
+
+    Raises:
+        UsageError: there is no such revision.
+    """
+    if request.files is None:
+        return request
+    from bisector.file_axes.preparation import settled
+
+    return settled(request)
+
+
 def pins_of(request: RunRequest) -> tuple[str, ...]:
     """The names of the pins that move."""
     return tuple(pin.pin for pin in request.pins)
@@ -136,6 +168,13 @@ def axes_of(
     """
     from pins.sources.releases import releases_between
 
+    if (space := getattr(environment, "space", None)) is not None:
+        from bisector.file_axes.preparation import axes_from_files
+
+        with _releases_of(environment, index) as source:
+            axes_of_files, notes = axes_from_files(request, space, source, before)
+        getattr(environment, "notes").extend(notes)  # noqa: B009 - of those with a space alone
+        return axes_of_files
     names = pins_of(request)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

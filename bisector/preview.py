@@ -25,11 +25,13 @@ class Plan:
         axes: the pins with their values.
         chain: the candidates in the order that is searched.
         infeasible: candidates that cannot be resolved, with the reason, as far as they were asked for.
+        notes: what the user should know of the ends.
     """
 
     axes: tuple[Axis, ...]
     chain: Chain
     infeasible: tuple[tuple[Candidate, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def most_builds(self) -> int:
@@ -39,17 +41,18 @@ class Plan:
 
 def plan(request: RunRequest) -> Plan:
     """What `bisect` would do: axes, chain, what cannot be resolved. Nothing is built, nothing is kept."""
-    check_script(request.smoke.path, local=request.environment != "docker")
+    if request.files is None or request.smoke.path.is_file():
+        check_script(request.smoke.path, local=request.environment != "docker")
     exclude_newer = request.exclude_newer or datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
-    environment = make_environment(request, pins_of(request), index, exclude_newer, "plan")
+    environment = make_environment(request, pins_of(request), index, exclude_newer, "plan", to_plan=True)
     environment.check()
     axes = in_search_order(axes_of(request, environment, index, exclude_newer), request)
     reasons: dict[Candidate, str] = {}
     chain = lay_chain(axes, environment, reasons)
     for candidate in _worth_asking(chain):
         feasible(environment, candidate, reasons)
-    return Plan(axes, chain, tuple(reasons.items()))
+    return Plan(axes, chain, tuple(reasons.items()), tuple(getattr(environment, "notes", ())))
 
 
 def _worth_asking(chain: Chain) -> tuple[Candidate, ...]:

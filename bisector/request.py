@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
+from bisector.file_axes.request import FilesRequest
 from bisector.model import SmokeScript
 
 
@@ -161,6 +162,7 @@ class RunRequest:
         exclude_newer: the index is read as of this time (aware); None: as of the run's start.
         fixed: pins held still, (name, value) (`--fix`).
         repositories: those of the pins that are revisions; a pin without one is a package.
+        files: the ends are read from files; None where `pins` names them.
         timeout_is, build_failure_is: see there.
         build_timeout: seconds, None for no limit.
         expect: a regular expression that a failure's output must match, "" for the bad end's own signature.
@@ -185,6 +187,7 @@ class RunRequest:
     exclude_newer: datetime | None = None
     fixed: tuple[tuple[str, str], ...] = ()
     repositories: tuple[RepositoryRequest, ...] = ()
+    files: FilesRequest | None = None
     timeout_is: TimeoutIs = TimeoutIs.AUTO
     build_failure_is: BuildFailureIs = BuildFailureIs.AUTO
     build_timeout: float | None = None

@@ -16,7 +16,15 @@ from bisector.inputs import new_journal, refuse_changed_inputs, refuse_secrets, 
 from bisector.investigation import Investigation
 from bisector.journal import Journal
 from bisector.model import Axis, AxisValue, Candidate
-from bisector.preparation import axes_of, existing, lay_chain, make_environment, pins_of, read_index
+from bisector.preparation import (
+    axes_of,
+    existing,
+    lay_chain,
+    make_environment,
+    pins_of,
+    read_index,
+    with_settled_revisions,
+)
 from bisector.prober import Prober
 from bisector.processes import end_marked
 from bisector.report import short_summary
@@ -61,6 +69,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
     """
     check_script(request.smoke.path, local=request.environment != "docker")
     refuse_secrets(request)
+    request = with_settled_revisions(request)
     created = datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
     exclude_newer = request.exclude_newer or created

@@ -73,6 +73,17 @@ class RunOptions:
     extra_index_url: Annotated[Texts, _text("--extra-index-url", "URL", "A further index. Repeatable.", rare=True)] = ()
 
     dockerfile: Annotated[Text, _text("--dockerfile", "FILE", "docker: its ARGs take the pins.")] = None
+    good: Annotated[Text, _text("--good", "REV", "Its pins as of this revision are the good end,")] = None
+    bad: Annotated[Text, _text("--bad", "REV", "as of this one the bad end: what differs is searched.")] = None
+    good_file: Annotated[Text, _text("--good-file", "FILE", "The same from two files: that of the good end,")] = None
+    bad_file: Annotated[Text, _text("--bad-file", "FILE", "that of the bad end.")] = None
+    good_date: Annotated[Text, _text("--good-date", "DATE", "What is not pinned moves, too: as of this date,")] = None
+    bad_date: Annotated[Text, _text("--bad-date", "DATE", "and as of this one.")] = None
+    only: Annotated[Texts, _text("--only", "NAME", "Of what differs, search this alone. Repeatable.")] = ()
+    exclude: Annotated[Texts, _text("--exclude", "NAME", "Leave this as at the bad end. Repeatable.")] = ()
+    chain: Annotated[
+        Texts, _text("--chain", "FILE:TARGET=ARG", "FILE builds the image that ARG names. Repeatable.", rare=True)
+    ] = ()
     context: Annotated[Text, _text("--context", "DIR", "docker: build context, if another.", rare=True)] = None
     target: Annotated[Text, _text("--target", "STAGE", "docker: the stage to build.", rare=True)] = None
     build_arg: Annotated[Texts, _text("--build-arg", "K=V", "docker: {NAME} in V is a pin's value.")] = ()
@@ -107,7 +118,12 @@ class RunOptions:
 _KINDS: dict[object, str] = {Text: "text", Texts: "texts", Flag: "flag"}
 _HINTS = get_type_hints(RunOptions)
 
-PATHS = frozenset({"smoke", "requirements", "constraint", "share_cache", "dockerfile", "context", "models", "run_dir"})
+PATHS = frozenset(
+    {
+        "smoke", "requirements", "constraint", "share_cache", "dockerfile", "context", "models", "run_dir", "good_file",
+        "bad_file", "chain",
+    }
+)  # fmt: skip
 """Options whose value is a path, in a configuration file relative to it (`mount` and `python` are looked at apart)."""
 
 

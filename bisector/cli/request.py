@@ -178,7 +178,8 @@ def _of_pins(repositories: tuple[RepositoryRequest, ...], pins: Collection[str])
 
 
 def _environment(options: RunOptions) -> str:
-    implied = "docker" if options.dockerfile or _is_dockerfile(options) else "command" if options.build_command else "venv"
+    is_docker = options.dockerfile or _is_dockerfile(options)
+    implied = "docker" if is_docker else "command" if options.build_command else "venv"
     chosen = arguments.parse_choice(options.environment or implied, "--env", ENVIRONMENTS)
     given = {each.name for each in fields(RunOptions) if getattr(options, each.name)}
     for owner, names in ONLY_FOR.items():

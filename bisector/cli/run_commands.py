@@ -45,7 +45,8 @@ def _run(
     from bisector.cli.request import request_from
 
     options = _with_configuration(options, file, quiet)
-    request = request_from(options, Path.cwd(), typed.script_arguments, ("bisector", *typed.words))
+    words = ("bisector", *typed.words)
+    request = request_from(options, Path.cwd(), typed.script_arguments, words, to_plan=plan)
     _warn_of_unset(request.smoke.pass_environment)
     if plan:
         from bisector.cli.plan_text import render_plan

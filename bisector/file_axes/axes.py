@@ -1,7 +1,6 @@
 """The axes of a file space: its texts first, then its pins in the order of their lines."""
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Sequence
 
 from bisector.file_axes.slots import Slot, value_of
 from bisector.file_axes.space import FilePart, FileSpace
@@ -10,8 +9,8 @@ from bisector.model import Axis, AxisValue
 from pins.errors import PinsError
 from pins.model import Pin, PinKind
 
-GitAxis = Callable[[str, str, str, str], Axis]
-"""The commits between two revisions: (name of the axis, repository, good end, bad end)."""
+GitAxis = Callable[[Sequence[str], str, str, str], Axis]
+"""The commits between two revisions: (names of the pin, its axis' first; repository; good end; bad end)."""
 
 
 def file_axes(
@@ -52,12 +51,8 @@ def _pin_axis(
         return Axis(slot.name, slot.kind, found.values)
     if slot.kind is PinKind.GIT and git_axis is not None and bad.repo:
         try:
-            return git_axis(slot.name, bad.repo, value_of(good), value_of(bad))
+            names = (slot.name, *slot.names, *filter(None, slot.variables))
+            return git_axis(names, bad.repo, value_of(good), value_of(bad))
         except PinsError as error:
             notes.append(f"{slot.name}: only the revisions that the file has held, for {error}")
     return Axis(slot.name, slot.kind, values_in_history(slot, good, bad, history))
-
-
-def as_of(releases: Releases, time: datetime | None) -> Releases:
-    """The releases as the index offered them at a time, wherever no other time is asked for."""
-    return lambda name, before: releases(name, before or time)

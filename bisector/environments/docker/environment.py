@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bisector.environments.base import BuildFailedError
 from bisector.environments.docker.aftermath import take_output, why_not_started, words_of
@@ -42,6 +43,9 @@ from bisector.request import DockerRequest
 from bisector.smoke import fresh_directories
 from pins.errors import EnvironmentFailureError, UsageError
 
+if TYPE_CHECKING:
+    from bisector.file_axes.space import FileSpace
+
 START_TIMEOUT = 60.0
 """Seconds in which a container with nothing in it must have started and ended."""
 
@@ -56,6 +60,7 @@ class DockerEnvironment:
         run_id: labels all that is made.
         build_timeout: seconds that one build may take, None for no limit.
         files: makes the inputs of candidates whose files differ in more than build arguments.
+        to_plan: nothing will be built: no engine is looked for.
 
     Raises:
         UsageError: there is no Dockerfile, or `--secret` or `--ssh` is not of its form.
@@ -71,7 +76,8 @@ class DockerEnvironment:
         *,
         run_id: str,
         build_timeout: float | None = None,
-        files: "Callable[[DockerRequest], CandidateInputs] | None" = None,
+        files: Callable[[DockerRequest], CandidateInputs] | None = None,
+        to_plan: bool = False,
     ) -> None:
         if request.dockerfile is None:
             raise UsageError("the docker environment needs a Dockerfile: --dockerfile FILE")
@@ -81,6 +87,9 @@ class DockerEnvironment:
         self._inputs: CandidateInputs = (
             BuildInputs(resolved, request.dockerfile, pins, time) if files is None else files(resolved)
         )
+        self.space: FileSpace | None = None
+        self.notes: list[str] = []
+        self._to_plan = to_plan
         self._run_id = run_id
         self._forgotten: set[str] = set()
         self._build_timeout = build_timeout
@@ -91,6 +100,8 @@ class DockerEnvironment:
 
     @cached_property
     def _platform(self) -> str:
+        if self._to_plan:
+            return ""
         with engine() as client:
             version = client.version()
         return f"{version.get('Os')}/{version.get('Arch')}"
@@ -98,6 +109,8 @@ class DockerEnvironment:
     def check(self) -> None:
         """See `Environment.check`."""
         self._inputs.check()
+        if self._to_plan:
+            return
         check_build_options(self._request.build_options)
         check_run_arguments(self._request.docker_args)
         if lacking := self._credentials.lacking():

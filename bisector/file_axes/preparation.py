@@ -1,0 +1,111 @@
+"""From a request whose ends are files to an environment and axes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from bisector.file_axes.axes import GitAxis, file_axes
+from bisector.file_axes.repository import Repository
+from bisector.file_axes.space import FileSpace, read_space
+from bisector.file_axes.versions import Reading
+from bisector.model import Axis
+from bisector.request import PinRange, RepositoryRequest, RunRequest
+from pins.files.locate import locate
+from pins.model import Release
+
+if TYPE_CHECKING:
+    from bisector.environments.docker.environment import DockerEnvironment
+    from pins.sources.package_index import PackageIndex
+
+
+def settled(request: RunRequest) -> RunRequest:
+    """The request with its revisions as commits: HEAD may move before the run is resumed.
+
+    Raises:
+        UsageError: there is no such revision.
+    """
+    files = request.files
+    if files is None or files.file is None or not files.good:
+        return request
+    tree, _ = locate(files.file, files.good)
+    repository = Repository(tree.root)
+    good, bad = (repository.commit(revision).id for revision in (files.good, files.bad))
+    return replace(request, files=replace(files, good=good, bad=bad))
+
+
+def space_of(request: RunRequest) -> FileSpace:
+    """The files of a request.
+
+    Raises:
+        UsageError: a file, revision or pin does not exist, or the ends do not differ.
+    """
+    assert request.files is not None
+    clones = {
+        repository.pin: Path(repository.location)
+        for repository in request.repositories
+        if "://" not in repository.location
+    }
+    given = {name: value for name, value in request.docker.build_args if "{" not in value}
+    reading = Reading(given, request.docker.target, {name: path for name, path in clones.items() if path.is_dir()})
+    return read_space(request.files, reading, request.docker.context, [name for name, _ in request.fixed])
+
+
+def docker_environment(request: RunRequest, time: datetime, run_id: str, *, to_plan: bool) -> "DockerEnvironment":
+    """An environment for candidates that are files.
+
+    Args:
+        request: what was asked for.
+        time: package indexes are read as of then.
+        run_id: labels all that is made.
+        to_plan: whether nothing will be built, so that no engine is needed.
+    """
+    from bisector.environments.docker.environment import DockerEnvironment
+    from bisector.environments.docker.file_inputs import FileInputs
+
+    space = space_of(request)
+    index_time = time if request.docker.index_time else None
+    pins = (*space.pins, *dict(request.fixed))
+    environment = DockerEnvironment(
+        request.docker,
+        pins,
+        time,
+        run_id=run_id,
+        build_timeout=request.build_timeout,
+        files=lambda docker: FileInputs(docker, space, pins, index_time, bases=not to_plan),
+        to_plan=to_plan,
+    )
+    environment.space = space
+    environment.notes += space.notes
+    return environment
+
+
+def axes_from_files(
+    request: RunRequest, space: FileSpace, source: "PackageIndex", before: datetime
+) -> tuple[tuple[Axis, ...], Sequence[str]]:
+    """The axes of a file space, and what the user should know of them.
+
+    Raises:
+        SourceError: an index or repository cannot be read where nothing else tells the values.
+    """
+
+    def releases(name: str, time: datetime | None) -> Sequence[Release]:
+        return source.releases(name, before=time or before)
+
+    return file_axes(space, releases, _git_axis(request.repositories))
+
+
+def _git_axis(repositories: Sequence[RepositoryRequest]) -> GitAxis:
+    named = {canonicalize_name(repository.pin): repository for repository in repositories}
+
+    def read(names: Sequence[str], address: str, good: str, bad: str) -> Axis:
+        from bisector.git_axes import clone_of, git_axis
+
+        known = next((named[canonicalize_name(name)] for name in names if canonicalize_name(name) in named), None)
+        clone = clone_of(known or RepositoryRequest(names[0], address))
+        return git_axis(PinRange(names[0], good, bad), clone, may_go_back=True)
+
+    return read
