@@ -1,0 +1,138 @@
+"""Solutions of a problem: the search, and reading what it asks for on the way."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pins.resolve.search import ABSENT, Literal
+from pins.resolve.universe import GUESS, NeedsReading, Node, Universe
+
+_MOST_READ_AHEAD = 4000
+"""Choices whose requirements are read ahead at most; the search reads what it still misses."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One solution.
+
+    Attributes:
+        chosen: name -> label of every name that is part of it.
+        extras: (name, extra) of those that are asked for.
+        is_guess: whether it stands on something that is not known.
+        values: variable -> number of the choice, for the solver itself.
+    """
+
+    chosen: Mapping[str, str]
+    extras: frozenset[tuple[str, str]]
+    is_guess: bool
+    values: Mapping[int, int]
+
+
+class Solver:
+    """Answers whether a problem has a solution under assumptions.
+
+    Attributes:
+        universe: what is known so far.
+        failed_on: after `solve` found nothing: the mask of facts on which that stands.
+    """
+
+    def __init__(self, universe: Universe) -> None:
+        self.universe = universe
+        self.failed_on = 0
+        self._preferred: dict[int, int] = {}
+
+    def read_ahead(self, targets: Sequence[Node]) -> None:
+        """Read the requirements of all choices of these names, and on from there what a newest-first choice needs.
+
+        All of it will be asked for one by one; in waves, a source can fetch it at once.
+        """
+        search = self.universe.search
+        search.settle()
+        wanted = {(node.variable, choice) for node in targets for choice in _choices(search.domains[node.variable])}
+        wanted |= {
+            (node.variable, self._best(node, search.domains[node.variable]))
+            for node in self.universe.names()
+            if search.domains[node.variable] & ~ABSENT
+        }
+        seen = set(wanted)
+        while wanted and len(seen) < _MOST_READ_AHEAD:
+            asked_for = self.universe.read(sorted(wanted))
+            if search.settle() is not None:
+                return
+            wanted = set()
+            for node, _, allowed in asked_for:
+                domain = search.domains[node.variable] & allowed & ~ABSENT
+                if domain:
+                    pair = (self.universe.base(node).variable, self._best(node, domain))
+                    if pair not in seen:
+                        seen.add(pair)
+                        wanted.add(pair)
+
+    def solve(self, assumptions: Sequence[Literal] = (), *, certain: bool = True) -> Model | None:
+        """A solution under the assumptions, or None: there is none.
+
+        Args:
+            assumptions: what holds for this question.
+            certain: whether it may not stand on anything unknown.
+        """
+        search = self.universe.search
+        while True:
+            world = self.universe.closed_world()
+            given = [(self.universe.guess, ABSENT)] if certain and self.universe.guess_is_possible else []
+            try:
+                domains, self.failed_on = search.solve([*world, *given, *assumptions], self._decide)
+            except NeedsReading as needs:
+                search.give_up()
+                self.universe.read(needs.wanted)
+                continue
+            return None if domains is None else self._model(domains)
+
+    def prefer(self, model: Model) -> None:
+        """Try what this solution chose first."""
+        self._preferred = dict(model.values)
+
+    def _decide(self, domains: Sequence[int]) -> Literal | None:
+        """The name with the fewest choices left gets the best of them; raises `NeedsReading` for what must be read."""
+        universe = self.universe
+        wanted: list[tuple[int, int]] = []
+        decision: Literal | None = None
+        fewest = 0
+        for node in universe.names():
+            domain = domains[node.variable]
+            if domain & ABSENT:
+                continue
+            choice = self._best(node, domain)
+            if not universe.is_read(node, choice):
+                wanted.append((node.variable, choice))
+            count = domain.bit_count()
+            if count > 1 and (decision is None or count < fewest):
+                decision, fewest = (node.variable, 2 << choice), count
+        if wanted:
+            raise NeedsReading(wanted)
+        return decision
+
+    def _best(self, node: Node, domain: int) -> int:
+        preferred = self._preferred.get(node.variable)
+        if preferred is not None and domain & 2 << preferred:
+            return preferred
+        domain &= ~ABSENT
+        return ((domain & ~node.avoid) or domain).bit_length() - 2
+
+    def _model(self, domains: Sequence[int]) -> Model:
+        chosen: dict[str, str] = {}
+        extras: set[tuple[str, str]] = set()
+        values: dict[int, int] = {}
+        for node in self.universe.nodes:
+            if node is None or domains[node.variable] & ABSENT:
+                continue
+            choice = domains[node.variable].bit_length() - 2
+            values[node.variable] = choice
+            if node.extra:
+                extras.add((node.name, node.extra))
+            else:
+                chosen[node.name] = node.choices[choice].label
+        return Model(chosen, frozenset(extras), domains[self.universe.guess] == GUESS, values)
+
+
+def _choices(domain: int) -> list[int]:
+    """The numbers of the choices in a mask, ascending."""
+    return [i for i in range(domain.bit_length() - 1) if domain & 2 << i]

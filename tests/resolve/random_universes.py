@@ -1,0 +1,251 @@
+"""Small random universes with all that makes resolving hard, and their windows as a SAT solver finds them.
+
+The encoding here shares nothing with `pins.resolve` but the contract: `packaging` matches, python-sat solves.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+from pysat.solvers import Minicard
+
+from pins.resolve.problem import Problem, Requires
+from pins.sources.target import Installer
+from tests.resolve.memory_source import MemorySource, problem
+
+VERSIONS = (
+    "0.9",
+    "1.0",
+    "1.0.post1",
+    "1.1",
+    "1.2",
+    "2.0b1",
+    "2.0rc1",
+    "2.0",
+    "2.0+cpu",
+    "2.1",
+    "3.0a1",
+    "3.0",
+    "1!0.1",
+)
+OPERATORS = (">=", ">=", "<=", "<", ">", "==", "==", "!=", "~=", "==*", "===")
+HARD = 0.97
+MARKER_POOL = ("python_version >= '3.9'", "python_version < '3'", "sys_platform == 'linux'", "os_name == 'nt'")
+
+
+@dataclass(frozen=True)
+class RandomUniverse:
+    """A problem and what there is for it."""
+
+    seed: int
+    problem: Problem
+    source: MemorySource
+
+
+def random_universe(seed: int) -> RandomUniverse:
+    """Universe number `seed`; every other one by pip's rules."""
+    draw = random.Random(seed)
+    hard = draw.random() < 0.3  # many releases of few names that exclude each other: it takes search to tell
+    names = [f"p{i}" for i in range(draw.randint(6, 9) if hard else draw.randint(3, 9))]
+    tightness = HARD if hard else draw.random()
+    source = MemorySource()
+    for name in names:
+        if draw.random() < 0.03:
+            continue  # required, and not there
+        for version in draw.sample(VERSIONS, draw.randint(7, 12) if hard else draw.randint(1, 7)):
+            counts = (1, 2, 2, 3) if hard else (0, 0, 1, 1, 2, 3)
+            lines = [_line(draw, names, tightness) for _ in range(draw.choice(counts))]
+            lines += [
+                _and(_line(draw, names, tightness), f"extra == '{draw.choice('xy')}'")
+                for _ in range(draw.choice((0, 0, 0, 1, 2)))
+            ]
+            if draw.random() < 0.2:
+                lines.append(f"{name}[y]; extra == 'x'")
+            source.add(
+                name,
+                version,
+                lines,
+                yanked=draw.random() < 0.08,
+                unusable="needs Python >=3.13" if draw.random() < 0.06 else "",
+                unknown="its sdist does not say" if draw.random() < 0.03 else "",
+            )
+    count = draw.randint(1, min(4, len(names)))
+    asked = problem(
+        *(_line(draw, [name], tightness) for name in draw.sample(names, count)),
+        bounds=[
+            _line(draw, names, tightness).replace("[x]", "").replace("[y]", "")
+            for _ in range(draw.choice((0, 0, 1, 2)))
+        ],
+        targets=names,
+        installer=Installer.PIP if seed % 2 else Installer.UV,
+    )
+    return RandomUniverse(seed, asked, source)
+
+
+def _line(draw: random.Random, names: list[str], tightness: float) -> str:
+    name = draw.choice(names)
+    extras = draw.choice(("", "", "", "", "[x]", "[y]", "[x,y]"))
+    specifiers = []
+    if tightness == HARD:
+        excluded = draw.sample(VERSIONS, draw.randint(2, 8))
+        specifiers = [f"!={version}" for version in excluded]
+    while draw.random() < 0.2 + 0.5 * tightness and len(specifiers) < 2:
+        operator = draw.choice(OPERATORS)
+        version = draw.choice(VERSIONS)
+        if operator not in ("==", "!=", "==="):
+            version = version.split("+")[0]
+        if operator == "==*":
+            specifiers.append(f"=={Version(version).base_version}.*")
+        else:
+            specifiers.append(operator + version)
+    marker = f"; {draw.choice(MARKER_POOL)}" if draw.random() < 0.15 else ""
+    return f"{name}{extras}{','.join(specifiers)}{marker}"
+
+
+def _and(line: str, marker: str) -> str:
+    return f"{line} and {marker}" if ";" in line else f"{line}; {marker}"
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """What the SAT solver found: name -> labels."""
+
+    inside: dict[str, set[str]]
+    unknown: dict[str, set[str]]
+    possible: bool
+
+
+class _Encoding:
+    def __init__(self, universe: RandomUniverse) -> None:
+        self.problem = universe.problem
+        self.source = universe.source
+        self.solver = Minicard()
+        self.numbers: dict[object, int] = {}
+        self.guess = self.number("guess")
+        self.names_it: dict[tuple[str, str, str], list[int]] = {}
+        self.pip = self.problem.installer is Installer.PIP
+        self.roots = [Requirement(c.requirement) for c in (*self.problem.requirements, *self.problem.bounds)]
+
+    def number(self, what: object) -> int:
+        return self.numbers.setdefault(what, len(self.numbers) + 1)
+
+    def chosen(self, name: str, label: str) -> int:
+        return self.number((name, label))
+
+    def releases(self, name: str) -> Iterator[tuple[str, Version]]:
+        found = self.source.packages.get(canonicalize_name(name))
+        for choice in found.choices if found else ():
+            assert choice.version is not None
+            yield choice.label, choice.version
+
+    def taken(self, line: Requirement) -> list[int]:
+        return [
+            self.chosen(line.name, label) for label, version in self.releases(line.name) if _takes(line, version, label)
+        ]
+
+    def holds(self, line: Requirement, extra: str) -> bool:
+        return line.marker is None or line.marker.evaluate({**self.problem.markers, "extra": extra})
+
+    def build(self) -> None:
+        for name, found in self.source.packages.items():
+            for one, other in combinations(found.choices, 2):
+                self.solver.add_clause([-self.chosen(name, one.label), -self.chosen(name, other.label)])
+            for choice in found.choices:
+                mine = self.chosen(name, choice.label)
+                required = self.source.required[name, choice.label]
+                if choice.unusable:
+                    self.solver.add_clause([-mine])
+                if required.unknown:
+                    self.solver.add_clause([-mine, self.guess])
+                self.requirements(name, mine, required)
+        for constraint in self.problem.requirements:
+            line = Requirement(constraint.requirement)
+            if self.holds(line, ""):
+                self.implied([], line)
+        for constraint in self.problem.bounds:
+            line = Requirement(constraint.requirement)
+            if self.holds(line, ""):
+                taken = self.taken(line)
+                for label, _ in self.releases(line.name):
+                    if self.chosen(line.name, label) not in taken:
+                        self.solver.add_clause([-self.chosen(line.name, label)])
+        self.admission()
+
+    def requirements(self, name: str, mine: int, required: Requires) -> None:
+        for text in required.lines:
+            line = Requirement(text)
+            if self.holds(line, ""):
+                self.implied([mine], line)
+            for extra in "xy":
+                if self.holds(line, extra) and not self.holds(line, ""):
+                    self.implied([mine, self.number((name, "extra", extra))], line)
+
+    def implied(self, conditions: list[int], line: Requirement) -> None:
+        """Where the conditions hold, one of what the line takes is chosen, with its extras."""
+        negated = [-condition for condition in conditions]
+        self.solver.add_clause([*negated, *self.taken(line)])
+        for extra in line.extras:
+            self.solver.add_clause([*negated, self.number((line.name, "extra", extra))])
+        for label, _ in self.releases(line.name):
+            for reason, names in (("yanked", _pins(line)), ("pre", _names_pre(line))):
+                if names and conditions and self.chosen(line.name, label) in self.taken(line):
+                    together = self.number(("all of", *conditions))
+                    for condition in conditions:
+                        self.solver.add_clause([-together, condition])
+                    self.names_it.setdefault((line.name, label, reason), []).append(together)
+
+    def admission(self) -> None:
+        for name, found in self.source.packages.items():
+            mine = [line for line in self.roots if line.name == name and self.holds(line, "")]
+            finals = [c for c in found.choices if c.version and not c.version.is_prerelease]
+            for choice in found.choices:
+                assert choice.version is not None
+                number = self.chosen(name, choice.label)
+                if choice.yanked and not any(
+                    _pins(line) and _takes(line, choice.version, choice.label) for line in mine
+                ):
+                    named = self.names_it.get((name, choice.label, "yanked"), []) if self.pip else []
+                    self.solver.add_clause([-number, *named])
+                if self.pip and choice.version.is_prerelease and finals and not any(_names_pre(line) for line in mine):
+                    # Any specifier that names a pre-release admits all of them.
+                    named = sorted(
+                        {n for key, ns in self.names_it.items() if key[0] == name and key[2] == "pre" for n in ns}
+                    )
+                    self.solver.add_clause([-number, *named])
+
+
+def oracle(universe: RandomUniverse) -> Oracle:
+    """The windows, one question to the SAT solver for each version."""
+    encoding = _Encoding(universe)
+    encoding.build()
+    solve = encoding.solver.solve
+    inside: dict[str, set[str]] = {}
+    unknown: dict[str, set[str]] = {}
+    for name, found in universe.source.packages.items():
+        labels = [choice.label for choice in found.choices]
+        inside[name] = {x for x in labels if solve(assumptions=[encoding.chosen(name, x), -encoding.guess])}
+        unknown[name] = {x for x in labels if solve(assumptions=[encoding.chosen(name, x)])} - inside[name]
+    possible = solve(assumptions=[-encoding.guess])
+    encoding.solver.delete()
+    return Oracle(inside, unknown, possible)
+
+
+def _takes(line: Requirement, version: Version, label: str) -> bool:
+    return all(one.contains(label if one.operator == "===" else version, prereleases=True) for one in line.specifier)
+
+
+def _pins(line: Requirement) -> bool:
+    return any(one.operator == "===" or (one.operator == "==" and "*" not in one.version) for one in line.specifier)
+
+
+def _names_pre(line: Requirement) -> bool:
+    return any(one.operator != "!=" and one.prereleases for one in line.specifier)
+
+
+def with_installer(universe: RandomUniverse, installer: Installer) -> RandomUniverse:
+    """The same universe by another installer's rules."""
+    return replace(universe, problem=replace(universe.problem, installer=installer))
