@@ -123,8 +123,10 @@ def _how_to_go_on(interruption: KeyboardInterrupt) -> str:
     return "Interrupted."
 
 
-def deliver(text: str, output: Path | None, code: int = 0) -> int:
+def deliver(text: str | bytes, output: Path | None, code: int = 0) -> int:
     """Put a result where it belongs: on standard output, or in `output`, which is replaced as a whole.
+
+    Bytes, such as a patch of a file in another encoding, arrive as they are.
 
     Returns:
         `code`, also where the reader of standard output has gone away: the command itself is done.
@@ -133,7 +135,7 @@ def deliver(text: str, output: Path | None, code: int = 0) -> int:
         UsageError: the file cannot be written.
         EnvironmentFailureError: standard output cannot be written.
     """
-    if not text.endswith("\n"):
+    if isinstance(text, str) and not text.endswith("\n"):
         text += "\n"
     if output is not None:
         _replace(output, text)
@@ -141,7 +143,10 @@ def deliver(text: str, output: Path | None, code: int = 0) -> int:
     if sys.stdout is None:
         raise EnvironmentFailureError("standard output is closed; give --output FILE, or leave it open")
     try:
-        sys.stdout.write(text)
+        if isinstance(text, bytes):
+            sys.stdout.buffer.write(text)
+        else:
+            sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard(sys.stdout)
@@ -173,15 +178,16 @@ def without_credentials(text: str) -> str:
     return _CREDENTIALS.sub("***@", text)
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, text: str | bytes) -> None:
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     try:
         if path.exists() and not path.is_file():  # /dev/stderr, a named pipe
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
             return
         target = path.resolve()
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            beside.write_text(text, encoding="utf-8")
+            beside.write_bytes(content)
             beside.replace(target)
         finally:
             beside.unlink(missing_ok=True)

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import NoColor, Output, deliver, guarded, new_app, say, wants_color
+from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say, wants_color
 from pins.errors import UndeterminedError, UsageError
 
 if TYPE_CHECKING:
     from pins.model import PinSet
+    from pins.report.blocks import Document
 
 app = new_app("Read and edit the pins of files.")
 
@@ -48,6 +49,8 @@ def _show(
     ] = False,
     output_format: Format = "text",
     output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     no_color: NoColor = False,
 ) -> int:
     r"""Show every pin of a file: its value, where it is written, who can override it, and what it reaches.
@@ -59,54 +62,68 @@ def _show(
 
     Exit code 3 when a part of a file could not be read; what was read is shown.
     """
-    from pins.files.reading import ReadRequest, read_all
+    from pins.files.reading import ReadRequest, read_all, unknown_arguments
 
-    _check_format(output_format)
+    _check_options(output_format, quiet, verbose)
     request = ReadRequest(
         tuple(paths), rev, _pairs(build_arg, "--build-arg"), target, tuple(chain or ()), _clones(repo), context
     )
     found = read_all(request)
     if stage:
-        from pins.files.reading import only_stage
-
-        found = [only_stage(pin_set, stage) for pin_set in found]
-        if not any(s.name == stage.lower() for pin_set in found for s in pin_set.stages):
-            names = sorted({s.name for pin_set in found for s in pin_set.stages})
-            raise UsageError(f"there is no stage {stage!r}; there is {', '.join(names) or 'none'}")
+        found = _of_stage(found, stage)
+    if not quiet:
+        for name in unknown_arguments(request.build_args, found):
+            say(f"--build-arg {name}: nothing that was read has such an ARG")
     resolved: dict[str, str] = {}
     if resolve:
         from pins.files.floating import newest
 
         resolved = newest(found, say)
-    deliver(_shown(output_format, found, resolved, stage, output, no_color), output)
-    return 0 if all(pin_set.complete for pin_set in found) else UndeterminedError.exit_code
-
-
-def _shown(
-    output_format: str,
-    pin_sets: "list[PinSet]",
-    resolved: dict[str, str],
-    stage: str,
-    output: Path | None,
-    no_color: bool,
-) -> str:
+    code = 0 if all(pin_set.complete for pin_set in found) else UndeterminedError.exit_code
     if output_format == "json":
         from pins.report.pins_json import show_document
 
-        return show_document(pin_sets, resolved)
-    from pins.report import pins_table
+        return deliver(show_document(found, resolved), output, code)
+    from pins.report.pins_table import show_report
 
-    if output_format == "md":
-        return pins_table.markdown_report(pin_sets)
-    if output_format == "html":
-        return pins_table.html_report(pin_sets)
+    return deliver(_drawn(show_report(found, stage, resolved), output_format, output, no_color), output, code)
+
+
+def _of_stage(found: "list[PinSet]", stage: str) -> "list[PinSet]":
+    """Of each file what belongs to the stage; files without it are left out.
+
+    Raises:
+        UsageError: none has it.
+    """
+    from pins.files.reading import only_stage, stage_name
+
+    names = sorted({summary.name for pin_set in found for summary in pin_set.stages})
+    having = [pin_set for pin_set in found if stage_name(pin_set, stage)]
+    if not having:
+        raise UsageError(f"--stage: there is no stage {stage!r}; there is {', '.join(names) or 'none'}")
+    return [only_stage(pin_set, stage) for pin_set in having]
+
+
+def _drawn(document: "Document", output_format: str, output: Path | None, no_color: bool) -> str:
+    """A document for people, as wide as the terminal; what goes into a pipe or file is not wrapped."""
+    if output_format in {"md", "html"}:
+        from dataclasses import replace
+
+        from pins.json_document import installed_version
+        from pins.report.html import render_html
+        from pins.report.markdown import render_markdown
+
+        document = replace(document, footer=f"pins {installed_version()}")
+        return render_markdown(document) if output_format == "md" else render_html(document)
     import shutil
     import sys
 
+    from pins.report.text import render_text
+
     terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else 240
+    width = shutil.get_terminal_size().columns if terminal else 1_000_000
     color = output is None and sys.stdout is not None and wants_color(sys.stdout, no_color)
-    return pins_table.text_report(pin_sets, color=color, width=width, stage=stage.lower(), resolved=resolved)
+    return render_text(document, width, color=color).rstrip("\n") + "\n"
 
 
 @app.command("diff")
@@ -124,6 +141,9 @@ def _diff(
     context: ContextDirectory = None,
     output_format: Format = "text",
     output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
 ) -> int:
     r"""Show which pins moved between two revisions of a file, or between two files.
 
@@ -136,7 +156,7 @@ def _diff(
     """
     from pins.files.reading import ReadRequest, compare_files, compare_revisions
 
-    _check_format(output_format)
+    _check_options(output_format, quiet, verbose)
     if len(paths) > 2 or (len(paths) == 2) == bool(rev):
         raise UsageError("give two files, or one file or directory with --rev OLD..NEW")
     request = ReadRequest((), "", _pairs(build_arg, "--build-arg"), target, (), _clones(repo), context)
@@ -147,25 +167,14 @@ def _diff(
         groups, read = compare_revisions(paths[0], old, new.removeprefix("."), request)
     else:
         groups, read = compare_files(paths[0], paths[1], request)
-    from pins.report import diff_table
+    code = 0 if all(pin_set.complete for pin_set in read) else UndeterminedError.exit_code
+    if output_format == "json":
+        from pins.report.pins_json import diff_document
 
-    match output_format:
-        case "json":
-            from pins.report.pins_json import diff_document
+        return deliver(diff_document(groups, read), output, code)
+    from pins.report.diff_table import diff_report
 
-            text = diff_document(groups, read)
-        case "md":
-            text = diff_table.diff_markdown(groups)
-        case "html":
-            text = diff_table.diff_html(groups)
-        case _:
-            text = diff_table.diff_text(groups)
-    deliver(text, output)
-    for pin_set in read:
-        for problem in pin_set.problems:
-            if problem.fatal:
-                say(f"{problem.file}:{problem.line}: reading stopped: {problem.message}")
-    return 0 if all(pin_set.complete for pin_set in read) else UndeterminedError.exit_code
+    return deliver(_drawn(diff_report(groups, read), output_format, output, no_color), output, code)
 
 
 @app.command("set")
@@ -188,7 +197,11 @@ def _set(
             "--comment-date", metavar="today|YYYY-MM-DD", help="Put this date for the one in the comment beside it."
         ),
     ] = "",
+    output_format: Format = "text",
     output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
 ) -> int:
     r"""Set pins in place: only their bytes change. Prints the change as a patch; --write makes it.
 
@@ -199,6 +212,7 @@ def _set(
     """
     from pins.files.setting import SetRequest, set_pins
 
+    _check_options(output_format, quiet, verbose)
     day = None
     if comment_date:
         from datetime import UTC, date, datetime
@@ -214,14 +228,32 @@ def _set(
         say(remark)
     if write and done.patch:
         done.write()
-        say(f"{file} is changed.")
-    deliver(done.patch or "", output) if done.patch else say("Nothing to change: the pins hold these values.")
-    return 0
+    if not quiet:
+        if not done.patch:
+            say("Nothing to change: the pins hold these values.")
+        elif write:
+            say(f"{file} is changed.")
+    match output_format:
+        case "json":
+            from pins.report.pins_json import set_document
+
+            return deliver(set_document(done, write and bool(done.patch)), output)
+        case "text":
+            return deliver(done.patch, output) if done.patch or output else 0
+        case _:
+            from pins.report.blocks import Code, Document
+            from pins.report.tones import Tone
+
+            patch = done.patch.decode("utf-8", "backslashreplace")
+            document = Document(f"Pins set in {file}", Tone.PLAIN, (Code(patch),), ())
+            return deliver(_drawn(document, output_format, output, no_color), output)
 
 
-def _check_format(output_format: str) -> None:
+def _check_options(output_format: str, quiet: bool, verbose: bool) -> None:
     if output_format not in FORMATS:
         raise UsageError(f"--format {output_format!r} is not one of {', '.join(FORMATS)}")
+    if quiet and verbose:
+        raise UsageError("--quiet and --verbose exclude one another; leave one of them out")
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:

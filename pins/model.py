@@ -271,12 +271,14 @@ class PinSet:
         pins: in the order of their lines.
         stages: of a Dockerfile.
         problems: what could not be read.
+        arguments: of a Dockerfile, the names of its ARGs.
     """
 
     file: str
     pins: tuple[Pin, ...]
     stages: tuple[StageSummary, ...] = ()
     problems: tuple[FileProblem, ...] = ()
+    arguments: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:

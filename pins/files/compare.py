@@ -27,11 +27,13 @@ class Change:
         old: the pin before, None when it is new.
         new: the pin after, None when it is gone.
         distance: between the commits of a git pin, None when the repository is not at hand.
+        apart: why the distance is not known although the repository is at hand, "" otherwise.
     """
 
     old: Pin | None
     new: Pin | None
     distance: Distance | None = None
+    apart: str = ""
 
     @property
     def pin(self) -> Pin:
@@ -41,10 +43,15 @@ class Change:
         return found
 
 
-Measure = Callable[[Pin, Pin], Distance | None]
+Measure = Callable[[Pin, Pin], tuple[Distance | None, str]]
+"""Says how far apart the commits of two git pins are, or why that is not known."""
 
 
-def changes(old: PinSet, new: PinSet, measure: Measure = lambda _old, _new: None) -> list[Change]:
+def _unmeasured(_old: Pin, _new: Pin) -> tuple[Distance | None, str]:
+    return None, ""
+
+
+def changes(old: PinSet, new: PinSet, measure: Measure = _unmeasured) -> list[Change]:
     """What differs between two pin sets, in the order of the new one's lines, then what is gone.
 
     Pins are matched by name and kind, then by stage and variable, then in order.
@@ -55,11 +62,17 @@ def changes(old: PinSet, new: PinSet, measure: Measure = lambda _old, _new: None
     for key in dict.fromkeys((*later, *earlier)):
         pairs.extend(_matched(earlier.get(key, []), later.get(key, [])))
     result = [
-        Change(before, after, measure(before, after) if before and after and after.kind is PinKind.GIT else None)
+        Change(
+            before, after, *(measure(before, after) if before and after and after.kind is PinKind.GIT else (None, ""))
+        )
         for before, after in pairs
         if before is None or after is None or _value(before) != _value(after)
     ]
     return sorted(result, key=lambda change: (change.new is None, change.pin.file, change.pin.line))
+
+
+def _apart(old: Pin | None, new: Pin | None, measure: Measure) -> tuple[Distance | None, str]:
+    return measure(old, new) if old and new and new.kind is PinKind.GIT else (None, "")
 
 
 def _by_name(pins: PinSet) -> dict[tuple[str, PinKind], list[Pin]]:

@@ -1,11 +1,16 @@
 """The files around a Dockerfile: its build context, on disk or in a commit, and checkouts of pinned repositories."""
 
 import posixpath
-import subprocess
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+from pins.files.local_git import ask_git
+
+_FOUND = re.compile(rb"(?:[0-9a-f]{40,64} )?(blob|commit|dangling|loop|notdir|symlink|tag|tree) (\d+)\Z")
+"""What git says of an object, or of a link that it cannot follow, whose target then stands in the object's place."""
 
 
 class Context(Protocol):
@@ -25,14 +30,25 @@ class Directory:
 
     root: Path
 
+    def why_not(self, path: str) -> str:
+        """Why the file at `path`, which is there, cannot be read; "" where it can."""
+        target = self.root / path.lstrip("/")
+        try:
+            if not target.resolve().is_relative_to(self.root.resolve()):
+                return f"a link to {target.resolve()}, outside {self.root}: name that file to have it read"
+            with target.open("rb"):
+                return ""
+        except OSError as error:
+            return f"cannot be read: {error.strerror}"
+
     def read(self, path: str) -> bytes | None:
         """The file at `path`, None when there is none."""
-        target = (self.root / path.lstrip("/")).resolve()
         try:
+            target = (self.root / path.lstrip("/")).resolve()
             if not target.is_relative_to(self.root.resolve()) or not target.is_file():
                 return None
             return target.read_bytes()
-        except OSError:
+        except (OSError, RuntimeError, ValueError):  # no permission, links in a circle, a NUL byte
             return None
 
 
@@ -55,13 +71,40 @@ class Commit:
         if normal.startswith(".."):
             return None
         if normal not in self.known:
-            done = subprocess.run(
-                ["git", "-C", str(self.repository), "cat-file", "blob", f"{self.revision}:{normal}"],
-                capture_output=True,
-                check=False,
-            )
-            self.known[normal] = done.stdout if done.returncode == 0 else None
+            self.known[normal] = self._blob(normal)
         return self.known[normal]
+
+    def prepare(self, paths: Iterable[str]) -> None:
+        """Read many files at once, for one call of git each takes its time."""
+        names = [path for path in dict.fromkeys(paths) if path not in self.known and "\n" not in path]
+        if not names:
+            return
+        asked = "".join(f"{self.revision}:{name}\n" for name in names).encode("utf-8", "surrogateescape")
+        output = ask_git(self.repository, "cat-file", "--batch", "--follow-symlinks", given=asked).output
+        position = 0
+        for name in names:
+            head, position = _line(output, position)
+            self.known[name] = None
+            if found := _FOUND.match(head):
+                size = int(found[2])
+                if found[1] == b"blob":
+                    self.known[name] = output[position : position + size]
+                position += size + 1
+
+    def _blob(self, path: str) -> bytes | None:
+        """A file's content; a link is followed as far as it stays in the tree."""
+        if "\n" in path:
+            plain = ask_git(self.repository, "cat-file", "blob", f"{self.revision}:{path}")
+            return plain.output if plain.ok else None
+        self.prepare([path])
+        return self.known.pop(path, None)
+
+
+def _line(output: bytes, position: int) -> tuple[bytes, int]:
+    """The line at `position`, and where the next one begins."""
+    end = output.find(b"\n", position)
+    end = len(output) if end < 0 else end
+    return output[position:end], end + 1
 
 
 @dataclass(slots=True)

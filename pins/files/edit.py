@@ -3,7 +3,6 @@
 Only the bytes of the pin's places are replaced, in the quoting that is there. What cannot be written so is refused.
 """
 
-import difflib
 import json
 import re
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from pins.errors import UsageError
 from pins.model import Form, Pin, PinKind, Place, Quoting
 
 _SHELL_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!-]*\Z")
-_REQUIREMENT_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!*-]*\Z")  # a version's asterisk matches no file
+_REQUIREMENT_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!*-]*\Z")
 _DOCKER_SPECIAL = re.compile(r"([\s\"'$\\])")
 _OPERATOR = re.compile(rb"===?[ \t]*\Z")
 _STARTS_WITH_OPERATOR = re.compile(r"\s*(?:===|==|~=|!=|<=|>=|<|>)")
@@ -91,7 +90,7 @@ def edits_for(data: bytes, pin: Pin, value: str | None) -> list[Edit]:
             return [Edit(pin.places[0].start - 1, pin.places[0].end, b"")]
         raise UsageError(f"{where} must have a value")
     _check(pin, value, where)
-    asterisk = pin.kind is PinKind.PACKAGE
+    asterisk = pin.kind in {PinKind.PACKAGE, PinKind.APT}  # a version's asterisk matches no file
     return [
         Edit(place.start, place.end, _encode(value, place, where, escape, asterisk=asterisk)) for place in pin.places
     ]
@@ -199,19 +198,3 @@ def _encode(
 
 def _in_double_quotes(text: str) -> str:
     return re.sub(r"([\"$`\\])", r"\\\1", text)
-
-
-def unified_diff(before: bytes, after: bytes, path: str) -> str:
-    """The change as a patch that `git apply` and `patch` take; "" when there is none."""
-    old, new = (_lines(data) for data in (before, after))
-    parts: list[str] = []
-    for line in difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", n=3):
-        if line.endswith("\n"):
-            parts.append(line)
-        else:
-            parts.append(f"{line}\n\\ No newline at end of file\n")
-    return "".join(parts)
-
-
-def _lines(data: bytes) -> list[str]:
-    return [line.decode("utf-8", "surrogateescape") for line in re.findall(rb"[^\n]*\n|[^\n]+", data)]

@@ -23,7 +23,12 @@ _WORKFLOW = re.compile(
 _PIN_FILE = re.compile(
     r"(?:.*[-_.])?(?:commit|hash|version|pin|sha)(?:\.txt)?\Z|\.(?:python|ruby|node)-version\Z", re.IGNORECASE
 )
-_NOT_DOCKERFILE = re.compile(r"\.(?:dockerignore|md|rst|py|sh|ya?ml|json|txt|patch|png|svg|swp|j2)\Z")
+_NOT_DOCKERFILE = re.compile(
+    r"\.(?:dockerignore|md|rst|py|sh|ya?ml|json|toml|txt|patch|diff|png|svg|swp|j2|go|rs|rb|js|ts|java|kt|c|cc|cpp|h|lua|vim"
+    r"|gz|xz|zip)\Z",
+    re.IGNORECASE,
+)
+_FROM = re.compile(rb"^[ \t]*FROM[ \t]+\S", re.MULTILINE | re.IGNORECASE)
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache", "site-packages"})
 LARGEST = 8 * 1024 * 1024
 
@@ -68,7 +73,13 @@ def read_pins(
     options = options or ReadOptions()
     if len(data) > LARGEST:
         return PinSet(path, (), problems=(FileProblem(path, 1, f"larger than {LARGEST // 2**20} MiB: not read"),))
-    result = _read(kind_of(path) or (_by_content(data) if asked else ""), data, path, options)
+    if (nul := data.find(0, 0, 65536)) >= 0:
+        return _binary(data, path, nul) if asked else PinSet(path, ())
+    kind = kind_of(path) or (_by_content(data) if asked else "")
+    if not asked and (not kind or _misnamed(kind, path, data)):
+        result = PinSet(path, ())
+    else:
+        result = _read(kind, data, path, options)
     found = pattern_pins(data, path, patterns)
     if found:
         pins = sorted((*result.pins, *found), key=lambda pin: pin.line)
@@ -77,6 +88,24 @@ def read_pins(
 
 
 _NOTHING = "not a kind of file whose pins are known"
+
+
+def _binary(data: bytes, path: str, offset: int) -> PinSet:
+    utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    message = (
+        "UTF-16 text, which no builder reads: save it as UTF-8" if utf16 else "a NUL byte: this is not a text file"
+    )
+    return PinSet(path, (), problems=(FileProblem(path, data.count(b"\n", 0, offset) + 1, message),))
+
+
+def _misnamed(kind: str, path: str, data: bytes) -> bool:
+    """Whether a file that was found in a directory only has a name like that of another kind."""
+    if kind == "pin":
+        from pins.files.pin_file import is_pin_file
+
+        return not is_pin_file(data)
+    base = posixpath.basename(path).lower()
+    return kind == "dockerfile" and base not in {"dockerfile", "containerfile"} and not _FROM.search(data)
 
 
 def _read(kind: str, data: bytes, path: str, options: ReadOptions) -> PinSet:
@@ -110,7 +139,7 @@ def _read(kind: str, data: bytes, path: str, options: ReadOptions) -> PinSet:
 def _by_content(data: bytes) -> str:
     from pins.files.pin_file import is_pin_file
 
-    if re.search(rb"^[ \t]*FROM[ \t]+\S", data, re.MULTILINE | re.IGNORECASE):
+    if _FROM.search(data):
         return "dockerfile"
     if is_pin_file(data):
         return "pin"

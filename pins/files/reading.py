@@ -1,16 +1,22 @@
 """What the commands read: files and directories, on disk or at a revision, alone, as a chain, or in pairs."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pins.errors import UsageError
-from pins.files.compare import Change, Distance, changes
+from pins.files.compare import Change, Distance, Measure, changes
 from pins.files.context import Context, Directory
-from pins.files.locate import Tree, commits_between, locate
+from pins.files.locate import Tree, commits_between, has_commit, locate
 from pins.files.patterns import Pattern
-from pins.files.read import kind_of, pin_files, read_pins
-from pins.model import Override, Pin, PinKind, PinSet, StageSummary
+from pins.files.read import LARGEST, kind_of, pin_files, read_pins
+from pins.model import FileProblem, Override, Pin, PinSet, StageSummary
+
+_PREDEFINED = re.compile(
+    r"(?:(?:https?|ftp|no|all)_proxy|BUILDKIT_\w+|SOURCE_DATE_EPOCH|(?:TARGET|BUILD)(?:PLATFORM|OS|ARCH|VARIANT))\Z",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -71,16 +77,51 @@ def read_all(request: ReadRequest) -> list[PinSet]:
     for path in request.paths:
         tree, relative = locate(path, request.revision)
         patterns = tree.patterns()
-        data = tree.read(relative) if relative else None
+        data = _named(path, tree, relative, request.revision)
         if data is not None:
             result.append(_one(tree, relative, str(path), data, request, patterns, inherited))
             continue
         found = _directory(tree, relative, path, request, patterns, inherited)
         if not found:
-            at = f" at {request.revision}" if request.revision else ""
-            raise UsageError(f"{path}{at} does not exist, or holds no file with pins")
+            raise UsageError(_nothing(path, tree, request.revision))
         result.extend(found)
+    _check_target(request.target, result[len(chained) :])
     return result
+
+
+def _named(path: Path, tree: Tree, relative: str, revision: str) -> bytes | None:
+    """The file that the user names, wherever a link leads; None for a directory.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    if revision:
+        return tree.read(relative) if relative else None
+    if path.is_dir():
+        return None
+    if not path.is_file():
+        raise UsageError(f"{path} is neither a file nor a directory")
+    try:
+        with path.open("rb") as stream:
+            return stream.read(LARGEST + 1)  # a byte too many is enough to say that it is too large
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _nothing(path: Path, tree: Tree, revision: str) -> str:
+    """What to say of a path where nothing was found."""
+    if revision:
+        return f"{path} at {revision} does not exist, or holds no file with pins"
+    if tree.bare:
+        return f"{path} is a bare repository, which has no files of its own; give --rev REV"
+    return f"{path} holds no file with pins"
+
+
+def _check_target(target: str, found: list[PinSet]) -> None:
+    stages = [summary for pin_set in found for summary in pin_set.stages]
+    names = sorted({summary.name for summary in stages})
+    if target and target.lower() not in names and not (target.isdigit() and int(target) < len(stages)):
+        raise UsageError(f"--target: there is no stage {target!r}; there is {', '.join(names) or 'none'}")
 
 
 def _directory(
@@ -92,11 +133,15 @@ def _directory(
     inherited: Mapping[str, object],
 ) -> list[PinSet]:
     found: list[PinSet] = []
-    for file in pin_files(tree.files(relative), patterns):
+    files = pin_files(tree.files(relative), patterns)
+    tree.prepare(files)
+    for file in files:
+        shown = str(path / Path(file).relative_to(relative or "."))
         data = tree.read(file)
         if data is None:
+            if reason := tree.why_not(file):
+                found.append(PinSet(shown, (), problems=(FileProblem(shown, 1, reason),)))
             continue
-        shown = str(path / Path(file).relative_to(relative or "."))
         pin_set = _one(tree, file, shown, data, request, patterns, inherited, asked=False)
         if pin_set.pins or not pin_set.complete:
             found.append(pin_set)
@@ -191,11 +236,25 @@ def _told(pin: Pin, given: Mapping[str, list[Pin]]) -> Pin:
     )
 
 
+def unknown_arguments(build_args: Mapping[str, str], found: Sequence[PinSet]) -> list[str]:
+    """Of the build arguments that were given, those that no file declares and no builder knows."""
+    declared = {name for pin_set in found for name in pin_set.arguments}
+    return [name for name in build_args if name not in declared and not _PREDEFINED.match(name)]
+
+
+def stage_name(pin_set: PinSet, stage: str) -> str:
+    """The name of the stage that a person means by its name, in any case, or by its number; "" where there is none."""
+    names = [summary.name for summary in pin_set.stages]
+    if stage.lower() in names:
+        return stage.lower()
+    return names[int(stage)] if stage.isdigit() and int(stage) < len(names) else ""
+
+
 def only_stage(pin_set: PinSet, stage: str) -> PinSet:
     """The pins that a stage or one that it descends from uses."""
     by_name = {summary.name: summary for summary in pin_set.stages}
     wanted: list[StageSummary] = []
-    current = by_name.get(stage.lower())
+    current = by_name.get(stage_name(pin_set, stage))
     while current is not None and current not in wanted:
         wanted.append(current)
         current = by_name.get(current.parent)
@@ -216,7 +275,6 @@ def compare_files(old: Path, new: Path, request: ReadRequest) -> tuple[Groups, l
         UsageError: one does not exist.
     """
     before, after = (_single(path, request) for path in (old, new))
-    after = replace(after, pins=tuple(after.pins))
     return [(str(old), str(new), changes(before, after, _measure(request)))], [before, after]
 
 
@@ -253,15 +311,17 @@ def _at(path: Path, revision: str, request: ReadRequest) -> list[PinSet]:
         return []
 
 
-def _measure(request: ReadRequest) -> Callable[[Pin, Pin], Distance | None]:
-    def measure(old: Pin, new: Pin) -> Distance | None:
-        if new.kind is not PinKind.GIT or not old.value or not new.value:
-            return None
-        names = (new.name, *new.aliases)
-        clone = next((request.clones[n.lower()] for n in names if n.lower() in request.clones), None)
+def _measure(request: ReadRequest) -> Measure:
+    def measure(old: Pin, new: Pin) -> tuple[Distance | None, str]:
+        names = {name.lower() for pin in (old, new) for name in (pin.name, *pin.aliases)}
+        clone = next((request.clones[name] for name in sorted(names) if name in request.clones), None)
         if clone is None:
-            return None
-        found = commits_between(clone, old.effective or old.value, new.effective or new.value)
-        return Distance(*found) if found else None
+            return None, ""
+        ends = [pin.effective or pin.value or "" for pin in (old, new)]
+        found = commits_between(clone, ends[0], ends[1]) if all(ends) else None
+        if found:
+            return Distance(*found), ""
+        lacking = [end or "the repository's default branch" for end in ends if not end or not has_commit(clone, end)]
+        return None, f"{clone} has not {' nor '.join(lacking)}" if lacking else f"{clone} does not tell"
 
     return measure

@@ -1,13 +1,19 @@
 """`pins set`: find the pins that are meant, edit their bytes, and make sure that reading gives what was asked for."""
 
+import contextlib
 import os
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from pins.errors import EnvironmentFailureError, UsageError
 from pins.files.dated_comment import date_edit
-from pins.files.edit import Edit, apply, edits_for, unified_diff
+from pins.files.edit import Edit, apply, edits_for
+from pins.files.locate import locate
+from pins.files.patch import unified_diff
+from pins.files.read import kind_of, read_pins
 from pins.files.reading import ReadRequest, read_all
 from pins.files.select import place, read_assignment, select
 from pins.model import Form, Pin, PinSet
@@ -42,34 +48,45 @@ class SetResult:
         file: the file.
         before: its bytes.
         after: what they would become.
-        patch: the change, "" when there is none.
+        patch: the change, empty when there is none.
+        changes: the pins that are set, as they were, each with its new value; None opens a requirement.
         remarks: what the person should know.
     """
 
     file: Path
     before: bytes
     after: bytes
-    patch: str
+    patch: bytes
+    changes: tuple[tuple[Pin, str | None], ...] = ()
     remarks: tuple[str, ...] = ()
 
     def write(self) -> None:
-        """Put `after` in the file's place, as a whole; permissions stay.
+        """Put `after` in the file's place, as a whole; owner and permissions stay, and so does a link to it.
 
         Raises:
-            UsageError: the file was changed meanwhile, or cannot be written.
+            UsageError: the file was changed meanwhile, or may not be written.
+            EnvironmentFailureError: it cannot be written.
         """
         target = self.file.resolve()
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            if target.read_bytes() != self.before:
-                raise UsageError(f"{self.file} was changed while it was being edited; nothing is written")
+            with target.open("r+b") as stream:  # a read-only file could be replaced, but somebody has said no
+                if stream.read() != self.before:
+                    raise UsageError(f"{self.file} was changed while it was being edited; nothing is written")
+            known = target.stat()
             beside.write_bytes(self.after)
-            beside.chmod(target.stat().st_mode & 0o7777)
+            if (known.st_uid, known.st_gid) != (os.geteuid(), os.getegid()):
+                with contextlib.suppress(PermissionError):
+                    os.chown(beside, known.st_uid, known.st_gid)
+            beside.chmod(known.st_mode & 0o7777)
             beside.replace(target)
+        except PermissionError as error:
+            raise UsageError(f"{self.file} may not be written: {error.strerror}; nothing is changed") from error
         except OSError as error:
             raise EnvironmentFailureError(f"{self.file} cannot be written: {error.strerror}") from error
         finally:
-            beside.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
 
 
 def set_pins(request: SetRequest) -> SetResult:
@@ -80,11 +97,15 @@ def set_pins(request: SetRequest) -> SetResult:
     """
     if not request.file.is_file():
         raise UsageError(f"{request.file} is not a file")
+    if kind_of(request.file.name) == "lock":
+        raise UsageError(
+            f"{request.file} is written by the tool that resolved it; change what it was made from, and lock again"
+        )
     before = request.file.read_bytes()
     data = before
     remarks: list[str] = []
-    for assignment in request.assignments:
-        name, value = read_assignment(assignment)
+    set_to: list[tuple[Pin, str | None]] = []
+    for name, value in _assignments(request.assignments):
         pins = _read(request.file) if data is before else _read_data(request.file, data)
         chosen = _chosen(pins, name, request)
         edits: dict[tuple[int, int], Edit] = {}
@@ -101,14 +122,28 @@ def set_pins(request: SetRequest) -> SetResult:
         _verify(request.file, changed, chosen, value, list(edits.values()))
         remarks.extend(_also_changed(pins, chosen))
         remarks.extend(f"{pin.name}: {pin.note}" for pin in chosen if pin.note)
+        set_to.extend((pin, _adapted(pin, value)) for pin in chosen)
         data = changed
-    return SetResult(
-        request.file,
-        before,
-        data,
-        unified_diff(before, data, str(request.file).lstrip("/")),
-        tuple(dict.fromkeys(remarks)),
-    )
+    patch = unified_diff(before, data, _patch_path(request.file))
+    return SetResult(request.file, before, data, patch, tuple(set_to), tuple(dict.fromkeys(remarks)))
+
+
+def _assignments(texts: tuple[str, ...]) -> list[tuple[str, str | None]]:
+    read = [read_assignment(text) for text in texts]
+    names = [canonicalize_name(name) for name, _ in read]
+    for name, _ in read:
+        if names.count(canonicalize_name(name)) > 1:
+            raise UsageError(f"{name} is given more than one value; give it once")
+    return read
+
+
+def _patch_path(file: Path) -> str:
+    """The path that a patch names: from here, or from the top of the repository where the file is elsewhere."""
+    relative = os.path.relpath(file)
+    if not relative.startswith(".."):
+        return relative
+    tree, inside = locate(file)
+    return inside if tree.repository else file.name
 
 
 def _read(file: Path) -> PinSet:
@@ -116,15 +151,16 @@ def _read(file: Path) -> PinSet:
 
 
 def _read_data(file: Path, data: bytes) -> PinSet:
-    from pins.files.locate import locate
-    from pins.files.read import read_pins
-
     tree, _ = locate(file)
     return read_pins(data, str(file), None, tree.patterns())
 
 
 def _chosen(pins: PinSet, name: str, request: SetRequest) -> list[Pin]:
-    found = select(pins, name, line=request.line, stage=request.stage)
+    try:
+        found = select(pins, name, line=request.line, stage=request.stage)
+    except UsageError as error:
+        stopped = "".join(f"\n{p.file}:{p.line}: reading stopped: {p.message}" for p in pins.problems if p.fatal)
+        raise UsageError(f"{error}{stopped}") from None
     here = [pin for pin in found if pin.file == pins.file]
     if not here:
         files = ", ".join(sorted({pin.file for pin in found}))

@@ -1,91 +1,71 @@
-"""`pins diff` for a person."""
+"""`pins diff` for a person: for each pair of files a table of the pins that differ."""
 
 from collections.abc import Sequence
 
 from pins.files.compare import Change
-from pins.model import Pin
-from pins.report.pins_table import printable
+from pins.model import Pin, PinSet
+from pins.report.blocks import Block, Bullets, Document, Line, Paragraph, Section, Span, Table, literal, prose
+from pins.report.tones import Tone
+
+COLUMNS = ("pin", "kind", "old", "new", "commits", "where")
+Groups = Sequence[tuple[str, str, Sequence[Change]]]
 
 
-def _shown(pin: Pin | None) -> str:
+def diff_report(groups: Groups, read: Sequence[PinSet] = ()) -> Document:
+    """What moved, from (old, new, changes) of each pair of files, and what of the files in `read` was not read."""
+    lead = tuple(_stopped(read))
+    if len(groups) == 1:
+        (old, new, changes) = groups[0]
+        return Document(_title(old, new), Tone.PLAIN, (_table(changes), *lead), ())
+    sections = tuple(Section(_title(old, new), (_table(changes),)) for old, new, changes in groups)
+    count = sum(len(changes) for _, _, changes in groups)
+    title = f"{count} pins differ in {len(groups)} files" if groups else "no pin differs"
+    return Document(title, Tone.PLAIN, lead, sections)
+
+
+def _title(old: str, new: str) -> str:
+    return f"{old} -> {new}" if old != new else old
+
+
+def _table(changes: Sequence[Change]) -> Block:
+    if not changes:
+        return Paragraph(prose("no pin differs", Tone.FAINT))
+    return Table(COLUMNS, tuple(_row(change) for change in changes), caption="The pins that differ.")
+
+
+def _row(change: Change) -> tuple[Line, ...]:
+    return (
+        literal(change.pin.name),
+        prose(change.pin.kind.value),
+        _shown(change.old),
+        _shown(change.new),
+        prose(distance(change)),
+        prose(f"line {change.pin.line}" + (f", {change.pin.stage}" if change.pin.stage else "")),
+    )
+
+
+def _shown(pin: Pin | None) -> Line:
     if pin is None:
-        return "-"
+        return prose("-")
     if pin.unknown:
-        return "unknown"
-    return "floating" if pin.value is None else pin.value or '""'
+        return prose(f"unknown: {pin.unknown}", Tone.DOUBT)
+    return prose("floating", Tone.DOUBT) if pin.value is None else literal(pin.value or '""')
 
 
-def _distance(change: Change) -> str:
+def distance(change: Change) -> str:
+    """How far apart two commits are, or why that is not known; "" where nobody asked."""
     if change.distance is None:
-        return ""
+        return f"unknown: {change.apart}" if change.apart else ""
     ahead, behind = change.distance.ahead, change.distance.behind
     text = f"{ahead} commit{'' if ahead == 1 else 's'}"
     return f"{text}, {behind} taken away" if behind else text
 
 
-def diff_rows(changes: Sequence[Change]) -> list[tuple[str, str, str, str, str, str]]:
-    """(name, kind, old, new, commits, where) of each change."""
-    return [
-        (
-            change.pin.name,
-            change.pin.kind.value,
-            _shown(change.old),
-            _shown(change.new),
-            _distance(change),
-            f"line {change.pin.line}" + (f", {change.pin.stage}" if change.pin.stage else ""),
-        )
-        for change in changes
+def _stopped(read: Sequence[PinSet]) -> list[Block]:
+    lines = [
+        (Span("stopped", Tone.BAD), Span(f": {p.file}:{p.line}: {p.message}"))
+        for pin_set in read
+        for p in pin_set.problems
+        if p.fatal
     ]
-
-
-_HEAD = ("pin", "kind", "old", "new", "commits", "where")
-
-
-def diff_text(groups: Sequence[tuple[str, str, Sequence[Change]]]) -> str:
-    """Aligned columns for each pair of files."""
-    parts: list[str] = []
-    for old, new, changes in groups:
-        parts.append(f"{old} -> {new}" if old != new else old)
-        table = [_HEAD, *diff_rows(changes)]
-        widths = [max(len(printable(row[column])) for row in table) for column in range(len(_HEAD))]
-        if not changes:
-            parts.append("no pin differs")
-        else:
-            parts.extend(
-                "  ".join(printable(c).ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in table
-            )
-        parts.append("")
-    return "\n".join(parts)
-
-
-def diff_markdown(groups: Sequence[tuple[str, str, Sequence[Change]]]) -> str:
-    """Markdown tables."""
-    parts: list[str] = []
-    for old, new, changes in groups:
-        parts.append(f"### `{old}` to `{new}`\n")
-        parts.append("| " + " | ".join(_HEAD) + " |\n|" + "---|" * len(_HEAD))
-        parts.extend("| " + " | ".join(_escape(cell) for cell in row) + " |" for row in diff_rows(changes))
-        parts.append("")
-    return "\n".join(parts)
-
-
-def _escape(text: str) -> str:
-    plain = printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
-    return plain.replace("*", "\\*").replace("_", "\\_")
-
-
-def diff_html(groups: Sequence[tuple[str, str, Sequence[Change]]]) -> str:
-    """One page of HTML; every value is escaped."""
-    from html import escape
-
-    parts = ["<!doctype html><meta charset=utf-8><title>pins</title>"]
-    for old, new, changes in groups:
-        parts.append(
-            f"<h2>{escape(old)} to {escape(new)}</h2><table><tr>" + "".join(f"<th>{h}</th>" for h in _HEAD) + "</tr>"
-        )
-        parts.extend(
-            "<tr>" + "".join(f"<td>{escape(printable(cell))}</td>" for cell in row) + "</tr>"
-            for row in diff_rows(changes)
-        )
-        parts.append("</table>")
-    return "\n".join(parts)
+    return [Bullets(tuple(lines))] if lines else []

@@ -1,10 +1,11 @@
-"""The documents `pins.show/1` and `pins.diff/1`."""
+"""The documents `pins.show/1`, `pins.diff/1` and `pins.set/1`."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pins.files.compare import Change
+from pins.files.setting import SetResult
 from pins.json_document import opening
 from pins.model import Pin, PinSet, StageSummary
 from pins.report.pins_table import last_installs
@@ -15,9 +16,7 @@ def show_document(pin_sets: Sequence[PinSet], resolved: Mapping[str, str] | None
     document = opening("pins.show/1", "pins")
     document["pins"] = [pin_entry(pin, resolved or {}) for pin_set in pin_sets for pin in pin_set.pins]
     document["stages"] = [_stage(pin_set.file, stage) for pin_set in pin_sets for stage in pin_set.stages]
-    document["problems"] = [
-        {"file": p.file, "line": p.line, "message": p.message, "fatal": p.fatal} for s in pin_sets for p in s.problems
-    ]
+    document["problems"] = _problems(pin_sets)
     document["complete"] = all(pin_set.complete for pin_set in pin_sets)
     return json.dumps(document, indent=2, ensure_ascii=True)
 
@@ -106,11 +105,38 @@ def diff_document(changes: Sequence[tuple[str, str, Sequence[Change]]], problems
             "stage": change.pin.stage,
             "repo": change.pin.repo or None,
             "commits": {"ahead": change.distance.ahead, "behind": change.distance.behind} if change.distance else None,
+            "commits_unknown": change.apart or None,
         }
         for old, new, found in changes
         for change in found
     ]
-    document["problems"] = [
-        {"file": p.file, "line": p.line, "message": p.message, "fatal": p.fatal} for s in problems for p in s.problems
-    ]
+    document["problems"] = _problems(problems)
+    document["complete"] = all(pin_set.complete for pin_set in problems)
     return json.dumps(document, indent=2, ensure_ascii=True)
+
+
+def set_document(result: SetResult, written: bool) -> str:
+    """`pins.set/1`: an edit, what it changes, and whether it was made."""
+    document = opening("pins.set/1", "pins")
+    document["file"] = str(result.file)
+    document["written"] = written
+    document["changes"] = [
+        {
+            "name": pin.name,
+            "kind": pin.kind.value,
+            "line": pin.line,
+            "stage": pin.stage,
+            "old": pin.value,
+            "new": value,
+        }
+        for pin, value in result.changes
+    ]
+    document["remarks"] = list(result.remarks)
+    document["patch"] = result.patch.decode("utf-8", "backslashreplace")
+    return json.dumps(document, indent=2, ensure_ascii=True)
+
+
+def _problems(pin_sets: Sequence[PinSet]) -> list[dict[str, Any]]:
+    return [
+        {"file": p.file, "line": p.line, "message": p.message, "fatal": p.fatal} for s in pin_sets for p in s.problems
+    ]

@@ -1,37 +1,72 @@
-"""`pins show` for a person: one table of pins a file, what each stage ends with, what could not be known."""
+"""`pins show` for a person: for each file a table of its pins, its stages, and what could not be known."""
 
-import io
 from collections.abc import Mapping, Sequence
 
-from pins.model import Installed, Pin, PinKind, PinSet, StageSummary
+from pins.model import FileProblem, Installed, Pin, PinKind, PinSet, StageSummary
+from pins.report.blocks import Block, Bullets, Document, Line, Paragraph, Section, Span, Table, literal, prose
+from pins.report.tones import Tone
 
 COLUMNS = ("line", "kind", "name", "value", "where", "override", "remarks")
+_NUMERIC = frozenset({0})
+_COMMENT = 160
+"""So many characters of a comment are shown; the JSON document has all of it."""
 
 
-def rows(pin_set: PinSet) -> list[tuple[str, ...]]:
-    """A row for each pin, in the order of COLUMNS."""
-    roles = {stage.name: stage.role for stage in pin_set.stages}
-    return [_row(pin, roles) for pin in pin_set.pins]
+def show_report(pin_sets: Sequence[PinSet], stage: str = "", resolved: Mapping[str, str] | None = None) -> Document:
+    """All pins of all files.
+
+    Args:
+        pin_sets: the files.
+        stage: the one stage of which is shown what it ends with, "" for a line on each stage.
+        resolved: what floating requirements come to now, by name.
+    """
+    parts = [(pin_set.file, tuple(_blocks(pin_set, stage, resolved or {}))) for pin_set in pin_sets]
+    if len(parts) == 1:
+        return Document(parts[0][0], Tone.PLAIN, parts[0][1], ())
+    title = f"{sum(len(s.pins) for s in pin_sets)} pins in {len(pin_sets)} files"
+    return Document(title, Tone.PLAIN, (), tuple(Section(file, blocks) for file, blocks in parts))
 
 
-def _row(pin: Pin, roles: Mapping[str, str]) -> tuple[str, ...]:
+def _blocks(pin_set: PinSet, stage: str, resolved: Mapping[str, str]) -> list[Block]:
+    roles = {summary.name: summary.role for summary in pin_set.stages}
+    found: list[Block] = []
+    if pin_set.pins:
+        rows = tuple(_row(pin, pin_set.file, roles, resolved) for pin in pin_set.pins)
+        found.append(Table(COLUMNS, rows, numeric=_NUMERIC, caption=f"The pins of {pin_set.file}."))
+    else:
+        found.append(Paragraph(prose("no pins", Tone.FAINT)))
+    if stage:
+        for summary in pin_set.stages:
+            if summary.name == stage:
+                found.append(Paragraph(prose(f"stage {summary.name} ends with")))
+                found.append(Bullets(tuple(literal(describe_install(e)) for e in last_installs(summary.installs))))
+    elif pin_set.stages:
+        found.append(Bullets(tuple(prose(_stage(summary)) for summary in pin_set.stages)))
+    if pin_set.problems:
+        found.append(Bullets(tuple(_problem(problem) for problem in pin_set.problems)))
+    return found
+
+
+def _row(pin: Pin, file: str, roles: Mapping[str, str], resolved: Mapping[str, str]) -> tuple[Line, ...]:
+    where = str(pin.line) if pin.file == file else f"{pin.file}:{pin.line}"
+    now = resolved.get(pin.name) if pin.floating else None
     return (
-        str(pin.line),
-        pin.kind.value,
-        pin.name,
-        _value(pin),
-        _where(pin),
-        _override(pin),
-        "; ".join(remarks(pin, roles)),
+        prose(where),
+        prose(pin.kind.value),
+        literal(pin.name),
+        prose(f"floating (now {now})") if now else _value(pin),
+        prose(_where(pin)),
+        prose(_override(pin)),
+        prose("; ".join(remarks(pin, roles))),
     )
 
 
-def _value(pin: Pin) -> str:
+def _value(pin: Pin) -> Line:
     if pin.unknown:
-        return f"unknown: {pin.unknown}"
+        return prose(f"unknown: {pin.unknown}", Tone.DOUBT)
     if pin.value is None:
-        return "floating"
-    return pin.value or '""'
+        return prose("floating", Tone.DOUBT)
+    return literal(pin.value or '""')
 
 
 def _where(pin: Pin) -> str:
@@ -45,7 +80,7 @@ def _override(pin: Pin) -> str:
     override = pin.override
     if not override.how:
         return ""
-    text = override.how[0].removeprefix("--build-arg ")
+    text = "; ".join(how.removeprefix("--build-arg ") for how in override.how)
     if override.misses:
         text += f" (misses {', '.join(override.misses)})"
     return text
@@ -71,69 +106,18 @@ def remarks(pin: Pin, roles: Mapping[str, str]) -> list[str]:
     if pin.note:
         said.append(pin.note)
     if pin.comment:
-        said.append(f"# {pin.comment}")
+        said.append(f"# {pin.comment if len(pin.comment) <= _COMMENT else pin.comment[:_COMMENT] + '…'}")
     return said
 
 
-def text_report(
-    pin_sets: Sequence[PinSet], *, color: bool, width: int, stage: str = "", resolved: dict[str, str] | None = None
-) -> str:
-    """Tables for a terminal, or plain lines for anything else."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    stream = io.StringIO()
-    console = Console(
-        file=stream, width=width, force_terminal=color, no_color=not color, highlight=False, legacy_windows=False
-    )
-    for pin_set in pin_sets:
-        table = Table(
-            title=Text(pin_set.file, style="bold"), title_justify="left", box=None, pad_edge=False, show_edge=False
-        )
-        for column in COLUMNS:
-            table.add_column(column, justify="right" if column == "line" else "left", overflow="fold", style=None)
-        for row, pin in zip(rows(pin_set), pin_set.pins, strict=True):
-            cells = list(row)
-            now = (resolved or {}).get(pin.name) if pin.floating else None
-            if now:
-                cells[3] = f"floating (now {now})"
-            cells[0] = cells[0] if pin.file == pin_set.file else f"{pin.file}:{cells[0]}"
-            table.add_row(*[Text(printable(cell)) for cell in cells])
-        console.print(table)
-        if not pin_set.pins:
-            console.print("no pins", style="dim")
-        for summary in pin_set.stages:
-            if stage and summary.name == stage:
-                _stage(console, summary)
-        if pin_set.stages and not stage:
-            _stages(console, pin_set.stages)
-        for problem in pin_set.problems:
-            word = "stopped" if problem.fatal else "note"
-            console.print(Text(f"{word}: {problem.file}:{problem.line}: {printable(problem.message)}"))
-        console.print()
-    return stream.getvalue()
+def _stage(stage: StageSummary) -> str:
+    taken = f", takes files from {', '.join(stage.takes_from)}" if stage.takes_from else ""
+    return f"stage {stage.name} ({stage.role}) from {stage.parent or stage.base}{taken}"
 
 
-def _stages(console: "object", stages: Sequence[StageSummary]) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    assert isinstance(console, Console)
-    for stage in stages:
-        source = stage.parent or stage.base
-        taken = f", takes files from {', '.join(stage.takes_from)}" if stage.takes_from else ""
-        console.print(Text(printable(f"stage {stage.name} ({stage.role}) from {source}{taken}")))
-
-
-def _stage(console: "object", stage: StageSummary) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    assert isinstance(console, Console)
-    console.print(Text(f"stage {stage.name} ends with", style="bold"))
-    for entry in last_installs(stage.installs):
-        console.print(Text(printable(f"  {describe_install(entry)}")))
+def _problem(problem: FileProblem) -> Line:
+    word = Span("stopped", Tone.BAD) if problem.fatal else Span("note", Tone.FAINT)
+    return (word, Span(f": {problem.file}:{problem.line}: {problem.message}"))
 
 
 def describe_install(entry: Installed) -> str:
@@ -149,49 +133,3 @@ def last_installs(installs: Sequence[Installed]) -> list[Installed]:
     """For each distribution the last entry, which decides; entries whose distributions are not known stay in order."""
     last = {entry.name: index for index, entry in enumerate(installs) if entry.name}
     return [entry for index, entry in enumerate(installs) if not entry.name or last[entry.name] == index]
-
-
-def printable(text: str) -> str:
-    """The text without characters that would move a terminal's cursor."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-
-
-def markdown_report(pin_sets: Sequence[PinSet]) -> str:
-    """Tables in Markdown."""
-    parts: list[str] = []
-    for pin_set in pin_sets:
-        parts.append(f"### `{pin_set.file}`\n")
-        parts.append("| " + " | ".join(COLUMNS) + " |")
-        parts.append("|" + "---|" * len(COLUMNS))
-        parts.extend("| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows(pin_set))
-        parts.extend(
-            f"\n{'Stopped' if p.fatal else 'Note'}: `{_cell(p.file)}:{p.line}`: {_cell(p.message)}"
-            for p in pin_set.problems
-        )
-        parts.append("")
-    return "\n".join(parts)
-
-
-def _cell(text: str) -> str:
-    escaped = printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
-    return escaped.replace("*", "\\*").replace("_", "\\_")
-
-
-def html_report(pin_sets: Sequence[PinSet]) -> str:
-    """One page of HTML; every value is escaped."""
-    from html import escape
-
-    parts = ["<!doctype html><meta charset=utf-8><title>pins</title>"]
-    parts.append(
-        "<style>table{border-collapse:collapse}td,th{padding:.2em .6em;text-align:left;vertical-align:top}</style>"
-    )
-    for pin_set in pin_sets:
-        parts.append(f"<h2>{escape(pin_set.file)}</h2><table><tr>")
-        parts.extend(f"<th>{column}</th>" for column in COLUMNS)
-        parts.append("</tr>")
-        parts.extend(
-            "<tr>" + "".join(f"<td>{escape(printable(cell))}</td>" for cell in row) + "</tr>" for row in rows(pin_set)
-        )
-        parts.append("</table>")
-        parts.extend(f"<p>{escape(p.file)}:{p.line}: {escape(printable(p.message))}</p>" for p in pin_set.problems)
-    return "\n".join(parts)

@@ -1,6 +1,7 @@
 """`pins show`, `pins diff` and `pins set` as they are typed."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -116,8 +117,8 @@ def test_other_formats_escape_what_a_file_says(tmp_path: Path, form: str) -> Non
     )
     found = pins(tmp_path, "show", "Dockerfile", "--format", form)
     assert found.returncode == 0
-    assert "<b>" not in found.stdout
-    assert "<script>" not in found.stdout
+    assert "<b>" not in found.stdout.replace("`<b>`", "")  # in a code span nothing is markup
+    assert not re.search(r"(?<!\\)<script>", found.stdout)
 
 
 def test_a_file_that_does_not_parse_gives_what_was_read_and_exit_code_3(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_diff_between_two_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("foo==1\nbar\ngone<2\n")
     (tmp_path / "b.txt").write_text("foo==2\nbar\nnew>=1\n")
     lines = pins(tmp_path, "diff", "a.txt", "b.txt").stdout.splitlines()
-    assert [line.split()[:4] for line in lines[2:5]] == [
+    assert [line.split()[:4] for line in lines[3:6]] == [
         ["foo", "package", "1", "2"],
         ["new", "package", "-", ">=1"],
         ["gone", "package", "<2", "-"],

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from pins.errors import UsageError
 from pins.files.dated_comment import date_edit
-from pins.files.edit import apply, edits_for, unified_diff
+from pins.files.edit import apply, edits_for
+from pins.files.patch import unified_diff
 from pins.files.read import read_pins
 from pins.files.setting import SetRequest, set_pins
 from pins.model import Form, Pin, PinKind
@@ -329,7 +330,7 @@ def test_the_patch_applies(tmp_path: Path) -> None:
     after = b"a\r\nfoo==2\nLAST"
     (tmp_path / "f").write_bytes(before)
     patch = unified_diff(before, after, "f")
-    subprocess.run(["git", "apply", "--unsafe-paths", "-"], cwd=tmp_path, input=patch.encode(), check=True)
+    subprocess.run(["git", "apply", "--unsafe-paths", "-"], cwd=tmp_path, input=patch, check=True)
     assert (tmp_path / "f").read_bytes() == after
 
 

@@ -130,7 +130,8 @@ class _Reading:
         problems = list(self.problems)
         if stages.problem is not None:
             problems.append(FileProblem(self.file, stages.problem.line, stages.problem.message))
-        return PinSet(self.file, pins, tuple(_summaries(stages, self, roles)), tuple(problems))
+        arguments = tuple(sorted(name.decode("utf-8", "replace") for name in self.argument_names))
+        return PinSet(self.file, pins, tuple(_summaries(stages, self, roles)), tuple(problems), arguments)
 
     def stage(self, stage: Stage) -> None:
         """Read one stage; those it descends from have been read."""

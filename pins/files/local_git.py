@@ -1,0 +1,74 @@
+"""Asking git about a repository on this machine.
+
+Git's own variables (`GIT_DIR` and its like, which are set where a hook runs) are not passed on: they would have every
+question answered by one repository, whichever was meant.
+"""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from pins.errors import EnvironmentFailureError
+
+_OTHER_REPOSITORY = frozenset(
+    [
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_WORK_TREE",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What git says.
+
+    Attributes:
+        ok: whether it did what it was asked for.
+        output: its standard output.
+        complaint: the last line of its standard error.
+    """
+
+    ok: bool
+    output: bytes
+    complaint: str
+
+    @property
+    def text(self) -> str:
+        """The output as one string, as paths are written here."""
+        return self.output.decode("utf-8", "surrogateescape")
+
+
+def ask_git(directory: Path, *arguments: str, given: bytes = b"") -> Answer:
+    """Run git in `directory`.
+
+    Args:
+        directory: in a repository or not; git says which.
+        arguments: git's.
+        given: its standard input.
+
+    Raises:
+        EnvironmentFailureError: git is not installed.
+    """
+    variables = {name: value for name, value in os.environ.items() if name not in _OTHER_REPOSITORY}
+    variables |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    try:
+        done = subprocess.run(
+            ["git", "--literal-pathspecs", "-C", str(directory), *arguments],
+            input=given,
+            capture_output=True,
+            check=False,
+            env=variables,
+        )
+    except FileNotFoundError as error:
+        raise EnvironmentFailureError("git is not installed here, so no revision can be read; install git") from error
+    except ValueError as error:  # a NUL byte in an argument
+        return Answer(ok=False, output=b"", complaint=str(error))
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return Answer(done.returncode == 0, done.stdout, said[-1] if said else "")
