@@ -91,9 +91,19 @@ def answer(document: bytes) -> dict[str, Any]:
     return {"verdict": result["verdict"], "culprit": result["culprit"], "runs": result["runs"]}
 
 
-def cut_off_and_go_on(bench: Bench, seconds: float) -> tuple[bytes, bool]:
-    """What `resume` prints after a kill -9 at this moment, and whether there was a run to go on with."""
+def runs_so_far(bench: Bench) -> int:
+    """Finished runs, -1 before there is a journal."""
+    return bench.finished()[0].total() if (bench.directory / JOURNAL).exists() else -1
+
+
+def cut_off_and_go_on(bench: Bench, runs: int, seconds: float) -> tuple[bytes, bool]:
+    """What `resume` prints after a kill -9, and whether there was a run to go on with.
+
+    The moment: so many seconds after so many runs have finished (after the start, where `runs` is -1).
+    """
     process = bench.start()
+    while process.poll() is None and runs_so_far(bench) < runs:
+        time.sleep(0.01)
     try:
         out, _ = process.communicate(timeout=seconds)
         return out, False
@@ -117,15 +127,15 @@ def check_moments(bench: Bench, moments: int, seed: int) -> None:
     """Cut off at random moments: the answer and the number of finished runs are always those of a run left alone."""
     began = time.monotonic()
     out, _ = bench.start().communicate()
-    whole = time.monotonic() - began
     expected = answer(out)
+    each = (time.monotonic() - began) / expected["runs"]
     assert expected["culprit"]["new"] == "23"
     chance = random.Random(seed)
     went_on = 0
     for _ in range(moments):
         bench.call("gc", "--all", "--older-than", "0s")
         subprocess.run(["rm", "-rf", str(bench.directory)], check=True)
-        out, again = cut_off_and_go_on(bench, chance.uniform(0.05, whole))
+        out, again = cut_off_and_go_on(bench, chance.randrange(-1, expected["runs"]), chance.uniform(0, each))
         went_on += again
         if out:
             assert answer(out) == expected
