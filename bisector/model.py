@@ -91,6 +91,15 @@ class Axis:
         """How many moves lie between the ends: the number of values less one."""
         return len(self.values) - 1
 
+    def goes_back(self, new: str) -> bool:
+        """Whether the step that ends at a value goes back in history."""
+        return any(value.text == new for value in self.values[1 : self.turn + 1])
+
+    def changed(self, old: str, new: str) -> AxisValue:
+        """The value whose change a step is: that which it goes to or, back in history, that which it leaves."""
+        text = old if self.goes_back(new) else new
+        return next((value for value in self.values if value.text == text), AxisValue(text))
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate(Mapping[str, str]):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from bisector.bracket import judge_build
 from bisector.judgement import Judge
-from bisector.model import Candidate, Outcome
+from bisector.model import Candidate, Outcome, short_text
 from bisector.record import Tried
 from bisector.request import BuildFailureIs, RunRequest
 from bisector.search import ChainSearch, Costs, Observation, SearchSettings
@@ -121,4 +121,4 @@ class Replay:
 
 def step_name(chain: Chain, upper: int) -> str:
     """A step in words: "pybind11 3.0.4 -> 3.1.0"."""
-    return ", ".join(f"{move.pin} {move.old} -> {move.new}" for move in chain.moves(upper))
+    return ", ".join(f"{move.pin} {short_text(move.old)} -> {short_text(move.new)}" for move in chain.moves(upper))

@@ -89,10 +89,10 @@ class Case:
             named = {move["pin"] for move in result["culprit"]["moves"]}
             named |= {partner["pin"] for partner in result["culprit"]["partners"]}
             return bool({result["culprit"]["pin"]} <= {one["package"] for one in answer} <= named)
-        acceptable = self.facts.get("acceptable_first_bad") or [answer["version"]]
         culprit = result["culprit"]
         if self.group == "C":  # of two commits that each bring it, a range's first parents lead to one
             return culprit["new"] in [answer["commit"], *self.facts.get("acceptable_first_bad", ())]
+        acceptable = self.facts.get("acceptable_first_bad") or [answer["version"]]
         return culprit["pin"] == answer["package"] and culprit["new"] in acceptable
 
 

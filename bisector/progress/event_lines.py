@@ -14,7 +14,7 @@ from bisector.events import (
     SmokeEnded,
     SmokeStarted,
 )
-from bisector.model import Outcome
+from bisector.model import Outcome, short_text
 from bisector.progress.state import Activity, RunState
 from bisector.report.tones import TONES
 from bisector.report.wording import count, duration, percent
@@ -66,7 +66,10 @@ def event_lines(event: Event, state: RunState, *, verbose: bool) -> list[EventLi
 
 def _started(event: RunStarted) -> list[EventLine]:
     lines = [
-        EventLine("start" if place == 0 else "", f"{axis.pin} {axis.good}..{axis.bad} ({count(axis.steps, 'step')})")
+        EventLine(
+            "start" if place == 0 else "",
+            f"{axis.pin} {short_text(axis.good)}..{short_text(axis.bad)} ({count(axis.steps, 'step')})",
+        )
         for place, axis in enumerate(event.axes)
     ]
     if len(event.axes) > 1:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from bisector.model import short_text
 from bisector.progress.event_lines import is_telling, left_phrase, steps_suspected
 from bisector.progress.state import Activity, RunState
 from bisector.report.tones import TONES
@@ -42,7 +43,7 @@ def _head(state: RunState, now: float, columns: int) -> Line:
     turn = _SPINNER[int(elapsed * _TURNS_PER_SECOND) % len(_SPINNER)]
     if len(state.axes) == 1:
         axis = state.axes[0]
-        what = f"{axis.pin} {axis.good}..{axis.bad}, {count(state.steps, 'step')}"
+        what = f"{axis.pin} {short_text(axis.good)}..{short_text(axis.bad)}, {count(state.steps, 'step')}"
     elif state.axes:
         what = f"{', '.join(axis.pin for axis in state.axes)}: {count(state.steps, 'step')}"
     else:

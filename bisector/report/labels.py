@@ -1,6 +1,6 @@
 """Short names of candidates: what is different about each, instead of every pin of every candidate."""
 
-from bisector.model import Candidate
+from bisector.model import Candidate, short_text
 from bisector.report.evidence import differing, on_chain
 from bisector.report.model import ProbeRecord, Result
 
@@ -10,7 +10,7 @@ _FEW = 3
 
 def pins_phrase(candidate: Candidate) -> str:
     """Pins with their values: "pybind11 3.0.4, triton 3.5.0"."""
-    return ", ".join(f"{pin} {value}" for pin, value in candidate.pins)
+    return ", ".join(f"{pin} {short_text(value)}" for pin, value in candidate.pins)
 
 
 def end(result: Result, *, good: bool) -> Candidate:
