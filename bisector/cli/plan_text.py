@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
+from bisector.model import short_text
 from bisector.report.wording import count
 from pins.errors import UsageError
 from pins.json_document import opening
@@ -28,8 +29,8 @@ def render_plan(plan: "Plan", output_format: str) -> str:
     lines = []
     for axis in plan.axes:
         steps = count(axis.steps, "step")
-        lines.append(f"{axis.pin} ({axis.kind.value}): {axis.good} (good) to {axis.bad} (bad), {steps}")
-        lines.append(f"    {_listed([value.text for value in axis.values])}")
+        lines.append(f"{axis.pin} ({axis.kind.value}): {short_text(axis.good)} (good) to {short_text(axis.bad)} (bad), {steps}")
+        lines.append(f"    {_listed([short_text(value.text) for value in axis.values])}")
     lines.append(f"Chain: {count(plan.chain.steps + 1, 'candidate')}, good end and bad end included.")
     lines.append(
         f"Builds: at most {plan.most_builds} where the script is deterministic and every candidate builds"

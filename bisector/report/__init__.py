@@ -47,9 +47,10 @@ def render(result: Result, format: str, *, width: int = 100, color: bool = False
 
 def short_summary(result: Result) -> str:
     """The verdict in one or two sentences, on one line."""
+    from bisector.report.short_values import with_short_values
     from bisector.report.wording import short_summary as sentence
 
-    return sentence(result)
+    return sentence(with_short_values(result))
 
 
 def result_from_json(text: str) -> Result:

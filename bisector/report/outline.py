@@ -9,6 +9,7 @@ from bisector.report.evidence import culprit_probe, first_failing, is_pending, r
 from bisector.report.findings import chain_facts, move_line
 from bisector.report.labels import chain_labels, probe_label, relative_label
 from bisector.report.model import ProbeRecord, Result, Verdict
+from bisector.report.short_values import with_short_values
 from bisector.report.tones import TONES
 from bisector.report.unmasked import unmasked
 from bisector.report.wording import (
@@ -56,6 +57,7 @@ def tool_version() -> str:
 
 def outline(result: Result) -> Document:
     """The document that every renderer for people draws."""
+    result = with_short_values(result)
     sections = (
         _failing_output(result),
         _told_apart(result),
