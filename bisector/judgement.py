@@ -60,7 +60,9 @@ class Judge:
             return f"{self.metric} {value:.6g}" if value is not None else f"no value of {self.metric} was printed"
         if observation.signature is None:
             return observation.reason
-        signature = observation.signature
+        from bisector.signature.unmasked import unmasked
+
+        signature = unmasked(observation.signature, f"{ended.output}\n{ended.errors}")
         return ": ".join(part for part in (signature.kind or signature.exit, signature.message) if part)
 
     def comparison(self, signature: Signature) -> "Comparison":

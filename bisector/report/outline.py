@@ -11,7 +11,6 @@ from bisector.report.labels import chain_labels, probe_label, relative_label
 from bisector.report.model import ProbeRecord, Result, Verdict
 from bisector.report.short_values import with_short_values
 from bisector.report.tones import TONES
-from bisector.report.unmasked import unmasked
 from bisector.report.wording import (
     GLYPHS,
     MEANINGS,
@@ -26,6 +25,7 @@ from bisector.report.wording import (
     title,
     verdict_sentence,
 )
+from bisector.signature.unmasked import unmasked
 from pins.report.blocks import (
     Block,
     Bullets,
