@@ -7,6 +7,7 @@ from bisector.report.chain import chain_entries
 from bisector.report.findings import chain_facts
 from bisector.report.model import Result, Verdict
 from bisector.report.outline import verdict_tone
+from bisector.report.short_values import with_short_values
 from bisector.report.wording import count, duration, title
 from pins.report.blocks import Block, Chain, Document, Facts, Line, Span, literal, prose
 from pins.report.text import render_text
@@ -32,6 +33,7 @@ def render_status(
         width: columns of the terminal.
         color: whether ANSI colours may be used.
     """
+    result = with_short_values(result)
     live = bool(activity) if running is None else running
     rows: list[tuple[str, Line]] = list(_searched(result))
     rows += chain_facts(result)
