@@ -41,9 +41,13 @@ class RunOptions:
     any_failure: Annotated[Flag, _flag("--any-failure", "Every failure counts, whatever it looks like.", rare=True)] = (
         None
     )
-    metric: Annotated[Text, _text("--metric", "NAME<=VALUE", "A number that the script prints decides.")] = None
+    metric: Annotated[Text, _text("--metric", "NAME<=VALUE", "A number that the script prints decides.", rare=True)] = (
+        None
+    )
     regress: Annotated[Text, _text("--regress", "5%", "--metric NAME: worse by this is bad.", rare=True)] = None
-    first_good: Annotated[Flag, _flag("--first-good", "The first end fails, the second passes: find the fix.")] = None
+    first_good: Annotated[
+        Flag, _flag("--first-good", "The first end fails, the second passes: find the fix.", rare=True)
+    ] = None
     suspect: Annotated[Texts, _text("--suspect", "NAME[=VERSION]", "Likely culprit, tried first.", rare=True)] = ()
     every_culprit: Annotated[Flag, _flag("--all", "Also search for further, independent culprits.", rare=True)] = None
     timeout: Annotated[Text, _text("--timeout", "20m", "Time for one run of the script.")] = None
@@ -73,14 +77,14 @@ class RunOptions:
     extra_index_url: Annotated[Texts, _text("--extra-index-url", "URL", "A further index. Repeatable.", rare=True)] = ()
 
     dockerfile: Annotated[Text, _text("--dockerfile", "FILE", "docker: its ARGs take the pins.")] = None
-    good: Annotated[Text, _text("--good", "REV", "Its pins as of this revision are the good end,")] = None
-    bad: Annotated[Text, _text("--bad", "REV", "as of this one the bad end: what differs is searched.")] = None
-    good_file: Annotated[Text, _text("--good-file", "FILE", "The same from two files: that of the good end,")] = None
-    bad_file: Annotated[Text, _text("--bad-file", "FILE", "that of the bad end.")] = None
-    good_date: Annotated[Text, _text("--good-date", "DATE", "What is not pinned moves, too: as of this date,")] = None
-    bad_date: Annotated[Text, _text("--bad-date", "DATE", "and as of this one.")] = None
-    only: Annotated[Texts, _text("--only", "NAME", "Of what differs, search this alone. Repeatable.")] = ()
-    exclude: Annotated[Texts, _text("--exclude", "NAME", "Leave this as at the bad end. Repeatable.")] = ()
+    good: Annotated[Text, _text("--good", "REV", "Its good end; what differs is searched.")] = None
+    bad: Annotated[Text, _text("--bad", "REV", "Its bad end.")] = None
+    good_file: Annotated[Text, _text("--good-file", "FILE", "The good end as a file of its own.", rare=True)] = None
+    bad_file: Annotated[Text, _text("--bad-file", "FILE", "The bad end as a file of its own.", rare=True)] = None
+    good_date: Annotated[Text, _text("--good-date", "DATE", "What is not pinned is as of then.", rare=True)] = None
+    bad_date: Annotated[Text, _text("--bad-date", "DATE", "The same at the bad end.", rare=True)] = None
+    only: Annotated[Texts, _text("--only", "NAME", "Search this of what differs. Repeatable.", rare=True)] = ()
+    exclude: Annotated[Texts, _text("--exclude", "NAME", "Leave it as at the bad end. Repeatable.", rare=True)] = ()
     chain: Annotated[
         Texts, _text("--chain", "FILE:TARGET=ARG", "FILE builds the image that ARG names. Repeatable.", rare=True)
     ] = ()
@@ -155,6 +159,15 @@ OF_A_SEARCH = frozenset(
         "repeat",
         "rebuild_witnesses",
         "workers",
+        "good",
+        "bad",
+        "good_file",
+        "bad_file",
+        "good_date",
+        "bad_date",
+        "only",
+        "exclude",
+        "chain",
     }
 )
 """Options that mean nothing where one candidate alone is tried."""
