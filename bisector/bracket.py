@@ -10,6 +10,7 @@ from bisector.metric import Measured, limit_of, measured, read_metric
 from bisector.model import Outcome
 from bisector.record import Tried, build_signature
 from bisector.report.model import Verdict
+from bisector.report.wording import count
 from bisector.request import BuildFailureIs, RunRequest
 from pins.errors import NoSolutionError
 
@@ -194,7 +195,9 @@ class Bracket:
 
     def _counts(self, tried: Tried) -> str:
         outcomes = self._outcomes(tried)
-        return f"passed {outcomes.count(Outcome.PASS)} and failed {outcomes.count(Outcome.FAIL)} times"
+        passed, failed = outcomes.count(Outcome.PASS), outcomes.count(Outcome.FAIL)
+        said = [f"{verb} {count(number, 'time')}" for verb, number in (("passed", passed), ("failed", failed)) if number]
+        return " and ".join(said) or "showed nothing"
 
     def _outcomes(self, tried: Tried) -> list[Outcome]:
         return [self.judge.outcome(shown.observation, shown.ended) for shown in tried.shown]
