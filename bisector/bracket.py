@@ -195,9 +195,8 @@ class Bracket:
 
     def _counts(self, tried: Tried) -> str:
         outcomes = self._outcomes(tried)
-        passed, failed = outcomes.count(Outcome.PASS), outcomes.count(Outcome.FAIL)
-        said = [f"{verb} {count(number, 'time')}" for verb, number in (("passed", passed), ("failed", failed)) if number]
-        return " and ".join(said) or "showed nothing"
+        shown = {"passed": outcomes.count(Outcome.PASS), "failed": outcomes.count(Outcome.FAIL)}
+        return " and ".join(f"{verb} {count(number, 'time')}" for verb, number in shown.items() if number)
 
     def _outcomes(self, tried: Tried) -> list[Outcome]:
         return [self.judge.outcome(shown.observation, shown.ended) for shown in tried.shown]
