@@ -7,8 +7,10 @@ from bisector.model import short_text
 from bisector.report.wording import count
 from pins.errors import UsageError
 from pins.json_document import opening
+from pins.model import PinKind
 
 if TYPE_CHECKING:
+    from bisector.model import Axis
     from bisector.preview import Plan
 
 SCHEMA = "bisector.plan/1"
@@ -29,17 +31,33 @@ def render_plan(plan: "Plan", output_format: str) -> str:
     lines = []
     for axis in plan.axes:
         steps = count(axis.steps, "step")
-        lines.append(f"{axis.pin} ({axis.kind.value}): {short_text(axis.good)} (good) to {short_text(axis.bad)} (bad), {steps}")
-        lines.append(f"    {_listed([short_text(value.text) for value in axis.values])}")
+        ends = f"{short_text(axis.good)} (good) to {short_text(axis.bad)} (bad)"
+        lines.append(f"{axis.pin} ({axis.kind.value}): {ends}, {steps}")
+        lines += _values(axis)
     lines.append(f"Chain: {count(plan.chain.steps + 1, 'candidate')}, good end and bad end included.")
     lines.append(
         f"Builds: at most {plan.most_builds} where the script is deterministic and every candidate builds"
         + (", the swap test apart." if len(plan.axes) > 1 else ".")
     )
+    lines += [f"Note: {note}." for note in plan.notes]
     if plan.infeasible:
         lines.append("Cannot be resolved, and is never built:")
         lines += [f"    {candidate}: {reason}" for candidate, reason in plan.infeasible]
     return "\n".join(lines)
+
+
+def _values(axis: "Axis") -> list[str]:
+    """The values of an axis: on one line, or with the subjects of their commits."""
+    if axis.kind is not PinKind.TEXT or not any(value.subject for value in axis.values):
+        return [f"    {_listed([short_text(value.text) for value in axis.values])}"]
+    lines = [
+        f"    {short_text(value.text)}  {f'{value.date:%Y-%m-%d}' if value.date else ''}  {value.subject}"
+        for value in axis.values
+    ]
+    half = SHOWN // 2
+    if len(lines) > SHOWN:
+        lines[half:-half] = [f"    ... {len(lines) - SHOWN} more ..."]
+    return lines
 
 
 def _document(plan: "Plan") -> dict[str, object]:
@@ -53,6 +71,7 @@ def _document(plan: "Plan") -> dict[str, object]:
                 "bad": axis.bad,
                 "length": len(axis.values),
                 "values": [value.text for value in axis.values],
+                "subjects": {value.text: value.subject for value in axis.values if value.subject},
             }
             for axis in plan.axes
         ],
@@ -60,6 +79,7 @@ def _document(plan: "Plan") -> dict[str, object]:
         "chain_length": plan.chain.steps + 1,
         "infeasible": [{"candidate": dict(candidate), "reason": reason} for candidate, reason in plan.infeasible],
         "most_builds": plan.most_builds,
+        "notes": list(plan.notes),
     }
 
 
