@@ -47,6 +47,7 @@ class _Check:
             line = _parsed(constraint.requirement)
             if line.name in self.chosen and self._holds(line, "") and not self._takes(line):
                 yield f"{constraint.requirement} does not take {self.chosen[line.name]}"
+        waiting.extend((name, "") for name in self.chosen)
         while waiting:
             name, extra = waiting.pop()
             if (name, extra) in asked or name not in self.chosen:

@@ -1,8 +1,9 @@
 """Solutions of a problem: the search, and reading what it asks for on the way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from pins.resolve.foundation import founded, reached
 from pins.resolve.search import ABSENT, Literal
 from pins.resolve.universe import GUESS, NeedsReading, Node, Universe
 
@@ -84,7 +85,32 @@ class Solver:
                 search.give_up()
                 self.universe.read(needs.wanted)
                 continue
-            return None if domains is None else self._model(domains)
+            if domains is None:
+                return None
+            model = self._model(domains)
+            roots = {*self.universe.required, *(variable for variable, mask in assumptions if not mask & ABSENT)}
+            if self._is_founded(model, roots):
+                return model
+
+    def _is_founded(self, model: Model, roots: Collection[int]) -> bool:
+        """Whether pip would get to this solution; one that it would not is ruled out."""
+        supports = list(self.universe.supports())
+        if not supports:
+            return True
+        search = self.universe.search
+        asked = reached(search, model.values, roots)
+        accepted = founded(search, model.values, roots, [(node.variable, mask, by) for node, mask, _, by in supports])
+        if asked <= accepted:
+            return True
+        facts = 0
+        for _, _, fact, _ in supports:
+            facts |= fact
+        literals = [(v, search.full[v] & ~(2 << model.values[v])) for v in sorted(asked)]
+        if len(literals) == 1:
+            search.unit(*literals[0], facts)
+        else:
+            search.clause(literals, facts)
+        return False
 
     def prefer(self, model: Model) -> None:
         """Try what this solution chose first."""

@@ -71,6 +71,8 @@ class Universe:
         nodes: by variable; None for variables that are no name.
         facts: bit i of a mask of facts is `facts[i]`.
         guess: a variable that is GUESS where a solution uses something unknown.
+        guess_is_possible: whether anything unknown was met.
+        required: the variables that the problem itself requires.
 
     Raises:
         UsageError: a requirement of the problem cannot be parsed.
@@ -84,6 +86,7 @@ class Universe:
         self.facts: list[Fact] = []
         self.guess = self._bare_variable()
         self.guess_is_possible = False
+        self.required: set[int] = set()
         self._markers = Markers(dict(problem.markers))
         self._variables: dict[tuple[str, str], Node] = {}
         self._extras: dict[str, list[Node]] = {}
@@ -117,7 +120,9 @@ class Universe:
             fact = self._new_fact(Stated(constraint, line.name, mask, is_requirement=True))
             self._unknown_if_unmatched(node, line)
             for extra in ("", *line.extras):
-                self.search.unit(self._node(line.name, extra).variable, mask, fact)
+                variable = self._node(line.name, extra).variable
+                self.required.add(variable)
+                self.search.unit(variable, mask, fact)
 
     def _active(self, constraints: Sequence[Constraint]) -> list[tuple[Constraint, RequirementLine]]:
         found = []
@@ -179,9 +184,7 @@ class Universe:
                 mask |= support.mask
             chosen = values.get(support.node.variable)
             if chosen is not None and support.mask & 2 << chosen:
-                mine = {node.variable, *(extra.variable for extra in self.extras(node))}
-                if any(variable in mine for variable, _ in support.named_by):
-                    return node.versions.all
+                return node.versions.all  # what names that choice may hang on this one
         return mask
 
     def _add_names(self, names: Collection[str]) -> None:

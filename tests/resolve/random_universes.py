@@ -5,7 +5,7 @@ The encoding here shares nothing with `pins.resolve` but the contract: `packagin
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 from packaging.requirements import Requirement
@@ -198,6 +198,56 @@ class _Encoding:
                         self.solver.add_clause([-together, condition])
                     self.names_it.setdefault((line.name, label, reason), []).append(together)
 
+    def solve(self, name: str, label: str, guess: int) -> bool:
+        """Whether there is a solution with this release ("" for any) that pip would get to."""
+        assumptions = [guess, self.chosen(name, label)] if name else [guess]
+        while self.solver.solve(assumptions=assumptions):
+            held = set(self.solver.get_model() or ())
+            chosen = {
+                n: x
+                for n, found in self.source.packages.items()
+                for x in (choice.label for choice in found.choices)
+                if self.chosen(n, x) in held
+            }
+            asked = self.closure(chosen, name, any_version=True)
+            if not self.pip or asked == self.closure(chosen, name, any_version=False):
+                return True
+            self.solver.add_clause([-self.chosen(n, chosen[n]) for n in asked])
+        return False
+
+    def closure(self, chosen: dict[str, str], name: str, *, any_version: bool) -> set[str]:
+        """The names that the requirements lead to; only through admitted versions, unless any will do."""
+        lines = [line for line in self.roots[: len(self.problem.requirements)] if self.holds(line, "")]
+        bounds = [line for line in self.roots if self.holds(line, "")]
+        accepted: set[str] = set()
+        while True:
+            asked = {line.name for line in lines} | ({name} if name else set())
+            new = {n for n in asked - accepted if any_version or self.admitted(n, chosen[n], [*lines, *bounds])}
+            accepted |= new
+            extras = {(line.name, extra) for line in lines for extra in line.extras}
+            more = [
+                line
+                for n in accepted
+                for line in map(Requirement, self.source.required[n, chosen[n]].lines)
+                if self.holds(line, "") or any(self.holds(line, e) for owner, e in extras if owner == n)
+            ]
+            known = {str(line) for line in lines}
+            fresh = [line for line in more if str(line) not in known]
+            if not fresh and not new:
+                return accepted
+            lines += fresh
+
+    def admitted(self, name: str, label: str, lines: list[Requirement]) -> bool:
+        """Whether these lines let pip use a release, as far as yanks and pre-releases go."""
+        mine = [line for line in lines if line.name == name]
+        found = self.source.packages[name]
+        [choice] = [choice for choice in found.choices if choice.label == label]
+        assert choice.version is not None
+        if choice.yanked and not any(_pins(line) and _takes(line, choice.version, label) for line in mine):
+            return False
+        finals = [c for c in found.choices if c.version and not c.version.is_prerelease]
+        return not (choice.version.is_prerelease and finals and not any(map(_names_pre, mine)))
+
     def admission(self) -> None:
         for name, found in self.source.packages.items():
             mine = [line for line in self.roots if line.name == name and self.holds(line, "")]
@@ -222,14 +272,14 @@ def oracle(universe: RandomUniverse) -> Oracle:
     """The windows, one question to the SAT solver for each version."""
     encoding = _Encoding(universe)
     encoding.build()
-    solve = encoding.solver.solve
+    solve = encoding.solve
     inside: dict[str, set[str]] = {}
     unknown: dict[str, set[str]] = {}
     for name, found in universe.source.packages.items():
         labels = [choice.label for choice in found.choices]
-        inside[name] = {x for x in labels if solve(assumptions=[encoding.chosen(name, x), -encoding.guess])}
-        unknown[name] = {x for x in labels if solve(assumptions=[encoding.chosen(name, x)])} - inside[name]
-    possible = solve(assumptions=[-encoding.guess])
+        inside[name] = {x for x in labels if solve(name, x, -encoding.guess)}
+        unknown[name] = {x for x in labels if solve(name, x, encoding.guess)} - inside[name]
+    possible = solve("", "", -encoding.guess)
     encoding.solver.delete()
     return Oracle(inside, unknown, possible)
 
@@ -244,8 +294,3 @@ def _pins(line: Requirement) -> bool:
 
 def _names_pre(line: Requirement) -> bool:
     return any(one.operator != "!=" and one.prereleases for one in line.specifier)
-
-
-def with_installer(universe: RandomUniverse, installer: Installer) -> RandomUniverse:
-    """The same universe by another installer's rules."""
-    return replace(universe, problem=replace(universe.problem, installer=installer))
