@@ -40,6 +40,19 @@ class Ending:
 
 
 @dataclass(frozen=True)
+class CommitChange:
+    """What looking at the parents of a culprit came to.
+
+    Attributes:
+        commit: whose change it is; None where the culprit is none between two commits.
+        note: what is to be said of its parents, "" for nothing.
+    """
+
+    commit: AxisValue | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Round:
     """One search of the investigation, as it is recorded before it begins.
 

@@ -7,7 +7,7 @@ after a resume, and finds their runs done.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bisector.bracket import Ending, Pins, Round
+from bisector.bracket import CommitChange, Ending, Pins, Round
 from bisector.certificate import Certificate, Standing, certify
 from bisector.driver import Driver
 from bisector.environments.base import Environment
@@ -73,6 +73,7 @@ class Investigation:
             ending, chain, driver = other
             self.journal.decide("round", Round(number, _pins_of(chain)))
             self.journal.decide("ending", ending)
+        ending, axes, chain, driver = self._behind_merges(number, axes, chain, ending, driver)
         if ending.verdict is not Verdict.CULPRIT or len(axes) == 1:
             return ending, chain, None
         assert ending.lower is not None
@@ -81,6 +82,32 @@ class Investigation:
         certificate = certify(chain, ending.lower, ending.upper, driver.standing, first_bad)
         self.journal.decide("certificate", certificate)
         return ending, chain, certificate
+
+    def _behind_merges(
+        self, number: int, axes: tuple[Axis, ...], chain: Chain, ending: Ending, driver: Driver
+    ) -> tuple[Ending, tuple[Axis, ...], Chain, Driver]:
+        """The search among what was merged, where the culprit's step is a commit that brings several sides together."""
+        clones = getattr(self.environment, "clones", {})
+        looked_at: frozenset[tuple[str, str]] = frozenset()
+        while clones:
+            from bisector.merges import look_at_parents
+
+            finer = look_at_parents(axes, chain, ending, clones, driver.standing, looked_at)
+            if finer is None:
+                break
+            if finer.note:
+                self.reporter(Note(finer.note))
+            if finer.chain is None:
+                self.journal.decide("change", CommitChange(finer.change, finer.note))
+                break
+            looked_at |= {finer.looked_at}
+            axes, chain = finer.axes, finer.chain
+            self.journal.decide("axes", axes)
+            self.journal.decide("round", Round(number, _pins_of(chain)))
+            driver = self._driver(axes, chain)
+            ending = driver.drive()
+            self.journal.decide("ending", ending)
+        return ending, axes, chain, driver
 
     def _another_way(self, axes: tuple[Axis, ...], chain: Chain, ending: Ending) -> tuple[Ending, Chain, Driver] | None:
         """A search along the chain in the order of time, where it tells apart what the first one could not.
