@@ -14,6 +14,7 @@ from typing import Any
 
 from bisector.entries import BuildEntry, BuildStatus, Decision, ProbeEntry, RunEntry
 from bisector.model import Build, Candidate, Ended, Recipe
+from bisector.runs import CHECK
 from bisector.serial import adapter, candidate_from_json, candidate_to_json, to_json
 from bisector.smoke import Observation
 from pins.errors import EnvironmentFailureError, UsageError
@@ -223,8 +224,8 @@ class Journal:
             )
 
     def pieces(self) -> set[str]:
-        """The name of every build and every run of the script that was begun, as their processes are marked."""
-        return {entry.id for entry in self.probes()} | {Path(run.log).stem for run in self.runs()}
+        """The name of every piece of work that was begun, as its processes are marked: builds, runs of the script."""
+        return {CHECK} | {entry.id for entry in self.probes()} | {Path(run.log).stem for run in self.runs()}
 
     def decisions(self, kind: str = "") -> Iterator[Decision]:
         """Everything decided, or that of one kind, in order."""

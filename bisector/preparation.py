@@ -232,7 +232,7 @@ def _releases_of(environment: Environment, index: "IndexConfiguration") -> "Pack
     from pins.sources.page_cache import PageCache, cache_directory
     from pins.sources.target import target_of
 
-    interpreter: Path | None = getattr(environment, "interpreter", None)  # None where candidates bring their own
+    interpreter = environment.interpreter
     target = target_of(interpreter) if interpreter is not None else None
     index = getattr(environment, "index", index)  # with what requirement files add
     return PackageIndex(index, target, cache=PageCache(cache_directory(os.environ)))

@@ -52,7 +52,7 @@ def plan(request: RunRequest) -> Plan:
     chain = lay_chain(axes, environment, reasons)
     for candidate in _worth_asking(chain):
         feasible(environment, candidate, reasons)
-    return Plan(axes, chain, tuple(reasons.items()), tuple(getattr(environment, "notes", ())))
+    return Plan(axes, chain, tuple(reasons.items()), tuple(environment.notes))
 
 
 def _worth_asking(chain: Chain) -> tuple[Candidate, ...]:

@@ -70,6 +70,10 @@ def marker_of(run_directory: Path, piece: str) -> str:
     return f"{identity_of(run_directory)}.{piece}"
 
 
+CHECK = "check"
+"""The piece of a run that finds out, before anything is built, whether its environment can work here."""
+
+
 def all_runs(room: str = "runs") -> list[Path]:
     """The directories of this user's runs (or single "probes"), newest first, also those that `--run-dir` named."""
     runs = state_directory() / room

@@ -212,7 +212,7 @@ def _drive(
     investigation = Investigation(request, environment, journal, prober, reporter, seconds_left)
     runs_before = sum(len(tried.shown) for tried in prober.tried)
     reporter(RunStarted(run_directory.name, str(run_directory), axes, chain.steps, runs_before))
-    for note in getattr(environment, "notes", ()):  # what an environment has to say of the request, if anything
+    for note in environment.notes:
         reporter(Note(note))
     if chain.steps == 1:
         reporter(Note("there is no version in between: the two ends are verified, and are the answer"))

@@ -1,5 +1,6 @@
 """The protocol of an environment: how a candidate becomes something that can be run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
 from typing import Protocol
@@ -41,6 +42,14 @@ class Environment(Protocol):
     @property
     def name(self) -> str:
         """`venv`, `docker` or `command`."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know of the request before anything is built, in sentences; known after `check`."""
+
+    @property
+    def interpreter(self) -> Path | None:
+        """The Python that candidates are installed for; None where they bring their own."""
 
     def check(self) -> None:
         """Find out before the first build whether this environment can work here at all.

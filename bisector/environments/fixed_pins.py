@@ -26,13 +26,23 @@ class FixedPins:
         self._environment = environment
         self._fixed = tuple(fixed)
 
-    def __getattr__(self, name: str) -> Any:  # what only some have: `interpreter`, `notes`
+    def __getattr__(self, name: str) -> Any:  # what only some have: `index`, `space`
         return getattr(self._environment, name)
 
     @property
     def name(self) -> str:
         """That of the environment itself."""
         return self._environment.name
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """See `Environment.notes`."""
+        return self._environment.notes
+
+    @property
+    def interpreter(self) -> Path | None:
+        """See `Environment.interpreter`."""
+        return self._environment.interpreter
 
     def check(self) -> None:
         """See `Environment.check`."""

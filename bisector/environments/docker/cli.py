@@ -9,7 +9,6 @@ import os
 import re
 import shlex
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,7 +82,7 @@ def trial(
                 if failure:
                     raise EnvironmentFailureError(_syntax_failure(syntax, failure))
             if options:
-                require_values([builder.program, *builder.words], "--docker-build-option", options, room, variables)
+                require_values([builder.program, *builder.words], "--docker-build-option", options, room, variables, run_id)
                 failure, image = _build(builder, room, run_id, variables, options=options)
                 images.append(image)
                 if failure:
@@ -96,7 +95,7 @@ def trial(
 
 
 def require_values(
-    command: Sequence[str], option: str, typed: Sequence[str], room: Path, variables: Mapping[str, str]
+    command: Sequence[str], option: str, typed: Sequence[str], room: Path, variables: Mapping[str, str], run_id: str
 ) -> None:
     """Refuse options of which the last one lacks its value: it would take the next word of ours for it.
 
@@ -106,12 +105,13 @@ def require_values(
         typed: the user's options.
         room: a directory for the command's log.
         variables: environment of the command.
+        run_id: marks its process.
 
     Raises:
         UsageError: a value is lacking.
     """
     # With --help nothing is done, but the options are read.
-    said = _ask([*command, "--help", *typed], room, variables)
+    said = _ask([*command, "--help", *typed], room, variables, run_id)
     if said.exit_status != 0 and "needs an argument" in said.errors + said.output:
         raise UsageError(
             f"{option}={typed[-1]}: it lacks its value; write it in one word where it can be, {option}=--name=value,"
@@ -127,7 +127,7 @@ def _find(room: Path, run_id: str, variables: Mapping[str, str]) -> tuple[Builde
         )
     tried = []
     for program in programs:
-        has_buildx = _ask([program, "buildx", "version"], room, variables).exit_status == 0
+        has_buildx = _ask([program, "buildx", "version"], room, variables, run_id).exit_status == 0
         builder = Builder(program, ("buildx", "build", "--load") if has_buildx else ("build",))
         failure, image = _build(builder, room, run_id, variables)
         if not failure:
@@ -141,13 +141,18 @@ def _find(room: Path, run_id: str, variables: Mapping[str, str]) -> tuple[Builde
     )
 
 
-def _ask(arguments: Sequence[str], room: Path, variables: Mapping[str, str]) -> Ended:
+def check_marker(run_id: str) -> str:
+    """What marks the processes and containers of `check`; `bisector.runs.CHECK` is the piece that this is."""
+    return f"{run_id}.check"
+
+
+def _ask(arguments: Sequence[str], room: Path, variables: Mapping[str, str], run_id: str) -> Ended:
     return run_process(
         arguments,
         environment=variables,
         directory=room,
         log=room / "log",
-        marker=f"trial.{os.getpid()}.{threading.get_ident()}",
+        marker=check_marker(run_id),
         timeout=TRIAL_TIMEOUT,
     )
 
@@ -171,7 +176,7 @@ def _build(
     arguments = builder.command(
         [*options, f"--label={RUN_LABEL}={run_id}", f"--iidfile={identity}"], dockerfile, room / "context"
     )
-    ended = _ask(arguments, room, variables)
+    ended = _ask(arguments, room, variables, run_id)
     image = identity.read_text().strip() if identity.is_file() else ""
     # A command too old for BuildKit builds without it; only BuildKit numbers its steps so.
     with_buildkit = re.search(r"^#\d+ ", ended.errors + ended.output, re.MULTILINE) is not None

@@ -20,7 +20,7 @@ from bisector.environments.docker.build import (
     index_time_advice,
     last_words,
 )
-from bisector.environments.docker.cli import Builder, cli_environment, require_values, trial
+from bisector.environments.docker.cli import Builder, check_marker, cli_environment, require_values, trial
 from bisector.environments.docker.container import Container, create, remove, run_container
 from bisector.environments.docker.credentials import masking, read_credentials, with_resolved
 from bisector.environments.docker.engine import engine, memory_kills_here, on_this_machine
@@ -97,6 +97,11 @@ class DockerEnvironment:
         self._python = PYTHONS[0]
         self._builder: Builder | None = None
         self._here = False
+
+    @property
+    def interpreter(self) -> None:
+        """See `Environment.interpreter`: each image brings its own."""
+        return
 
     @cached_property
     def _platform(self) -> str:
@@ -213,11 +218,11 @@ class DockerEnvironment:
 
         Better now than after a first build that takes an hour.
         """
-        marker = f"{self._run_id}.check"
+        marker = check_marker(self._run_id)
         with tempfile.TemporaryDirectory(prefix="bisector-check-") as directory:
             room = Path(directory)
             if typed := self._request.docker_args:
-                require_values([builder.program, "create"], "--docker-arg", typed, room, cli_environment())
+                require_values([builder.program, "create"], "--docker-arg", typed, room, cli_environment(), self._run_id)
             container = create(
                 builder.program,
                 self._options(marker),
@@ -245,7 +250,8 @@ class DockerEnvironment:
             )
         except EnvironmentFailureError as error:
             said = str(error)
-            if lacks_user(said):  # an empty image knows no name, a candidate's may
+            if user := lacks_user(said):  # an empty image knows no name, a candidate's may
+                self.notes.append(f"{user} is to be a user or group of each image; the first run tells whether it is")
                 return
             if blamed := to_blame(self._request.docker_args, said):
                 raise UsageError(f"{blamed}: the engine refuses it: {words_of(error)}") from error
