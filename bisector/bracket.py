@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from bisector.judgement import Judge
 from bisector.metric import Measured, limit_of, measured, read_metric
-from bisector.model import Outcome
+from bisector.model import AxisValue, Outcome
 from bisector.record import Tried, build_signature
 from bisector.report.model import Verdict
 from bisector.report.wording import count

@@ -50,6 +50,7 @@ class RecordedRun:
         self.ending = self.rounds[0].ending
         self.certificate = self.rounds[0].certificate
         self.chain = self.rounds[0].chain
+        self.axes = self.rounds[0].axes or self.axes
         self.index = {candidate: index for index, candidate in enumerate(self.chain.candidates)}
         self.finished = bool(decisions) and any(decision.kind == "finished" for decision in decisions)
         self.stopped = _last(decisions, "stopped", str)

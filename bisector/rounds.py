@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bisector.bracket import Ending, Round
+from bisector.bracket import CommitChange, Ending, Round
 from bisector.certificate import Certificate
 from bisector.entries import Decision
 from bisector.journal import Journal
-from bisector.model import Candidate
+from bisector.model import Axis, Candidate
 from bisector.serial import adapter
 from bisector.space import Chain
 
@@ -27,12 +27,16 @@ class FoundInRound:
     chain: Chain
     ending: Ending | None = None
     certificate: Certificate | None = None
+    change: CommitChange | None = None
+    axes: tuple[Axis, ...] = ()
+    """With the commits of merged sides that were searched; empty where none was."""
 
 
 def rounds_of(decisions: Sequence[Decision], chain: Chain) -> list[FoundInRound]:
     """The searches of a run, the first one first; what was decided again after a resume replaces what was before."""
     rounds: dict[int, FoundInRound] = {1: FoundInRound(chain)}
     number = 1
+    axes: tuple[Axis, ...] = ()
     for decision in decisions:
         match decision.kind:
             case "round":
@@ -40,7 +44,13 @@ def rounds_of(decisions: Sequence[Decision], chain: Chain) -> list[FoundInRound]
                 number = begun.number
                 rounds = {each: found for each, found in rounds.items() if each < number}
                 along = Chain(tuple(Candidate(pins) for pins in begun.chain)) if begun.chain else chain
-                rounds[number] = FoundInRound(along)
+                rounds[number] = FoundInRound(along, axes=axes)
+                axes = ()
+            case "axes":  # of the search that begins next
+                axes = adapter(tuple[Axis, ...]).validate_json(decision.body)
+            case "change":
+                change: CommitChange = adapter(CommitChange).validate_json(decision.body)
+                rounds[number] = replace(rounds[number], change=change)
             case "ending":
                 rounds[number] = replace(rounds[number], ending=adapter(Ending).validate_json(decision.body))
             case "certificate":
