@@ -14,6 +14,8 @@ from bisector.report.wording import count
 from bisector.request import BuildFailureIs, RunRequest
 from pins.errors import NoSolutionError
 
+CONTROL = "A/A control: the bad end once more"
+"""Why the bad end runs again before anything is blamed; the report looks for it."""
 Pins = tuple[tuple[str, str], ...]
 
 

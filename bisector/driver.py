@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bisector.bracket import Bracket, Ending, judge_build, judge_for
+from bisector.bracket import CONTROL, Bracket, Ending, judge_build, judge_for
 from bisector.certificate import Standing
 from bisector.drift import MOST_RUNS, Told, find_change
 from bisector.endings import ending_of
@@ -21,8 +21,6 @@ from pins.errors import EnvironmentFailureError
 
 INFRA_TRIES = 3
 """Runs of one candidate that may break for a reason of the machine before the whole run stops."""
-CONTROL = "A/A control: the bad end once more"
-"""Why the bad end runs again before anything is blamed; the report looks for it."""
 CHEAP_RUN = 0.05
 """Share of a build up to which a run is cheap: then an end is run again after every so many runs."""
 RUNS_BETWEEN_CONTROLS = 12

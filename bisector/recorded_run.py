@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from bisector.bracket import judge_build, judge_for
+from bisector.bracket import judge_build, judge_for, measurements
 from bisector.entries import Decision, RunEntry
 from bisector.journal import Journal
 from bisector.judgement import Judge, overall
+from bisector.metric import read_metric
 from bisector.model import Axis, Candidate, Outcome, Signature
 from bisector.record import Tried, build_signature, tried_so_far
-from bisector.report.model import OtherFailure, ProbeRecord, RunRecord, TransitiveChange
+from bisector.report.model import MetricSummary, OtherFailure, ProbeRecord, RunRecord, TransitiveChange
 from bisector.request import RunRequest
 from bisector.rounds import chain_of, rounds_of
 from bisector.serial import adapter
@@ -91,16 +92,37 @@ class RecordedRun:
             image_digest=tried.build.location if tried.build and tried.build.location.startswith("sha256:") else "",
         )
 
+    def outcome_of(self, run: RunEntry) -> Outcome:
+        """What one run showed that has ended."""
+        assert run.ended is not None
+        assert run.observation is not None
+        return self.judge.outcome(run.observation, run.ended)
+
+    def metric(self) -> MetricSummary | None:
+        """The number that decides, with what the ends measured; None where the exit status does."""
+        asked, limit = self.request.metric, self.judge.limit
+        if asked is None:
+            return None
+        ends = [self.tried.get(self.chain.candidates[end]) for end in (0, -1)]
+        good, bad = (
+            None if one is None else (one.mean, one.deviation, one.runs) for one in measurements(self.request, *ends)
+        )
+        if limit is None:
+            return MetricSummary(asked.name, None, asked.worse != "lower", good, bad)
+        return MetricSummary(asked.name, limit.value, limit.at_most, good, bad)
+
     def _run(self, run: RunEntry) -> RunRecord:
         assert run.ended is not None
         assert run.observation is not None
+        measured = run.observation.kind == "pass" and self.judge.metric
         return RunRecord(
-            outcome=self.judge.outcome(run.observation, run.ended),
+            outcome=self.outcome_of(run),
             seconds=run.ended.seconds,
             log=str(self.directory / run.log),
             output=str(self.directory / run.output),
             signature=run.observation.signature,
             reason=run.observation.reason,
+            value=read_metric(run.ended.output, self.judge.metric) if measured else None,
         )
 
     def run_with(self, candidate: Candidate, outcome: Outcome) -> RunEntry | None:
@@ -129,6 +151,8 @@ class RecordedRun:
 
     def sought(self, failing: RunEntry | None) -> Signature | None:
         """The signature of the failure that is sought."""
+        if self.judge.limit is not None:
+            return Signature("exit 0", "", f"not {self.judge.limit}")
         if failing is not None and failing.observation is not None and failing.observation.signature is not None:
             return failing.observation.signature
         return self.judge.sought[0] if self.judge.sought else None

@@ -6,11 +6,12 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-from bisector.bracket import Ending
+from bisector.bracket import CONTROL, Ending
 from bisector.entries import BuildStatus
 from bisector.journal import Journal
 from bisector.judgement import overall
 from bisector.model import Candidate, Outcome
+from bisector.notes import notes_of
 from bisector.recorded_run import RecordedRun
 from bisector.report.labels import pins_phrase
 from bisector.report.model import (
@@ -21,6 +22,7 @@ from bisector.report.model import (
     Verdict,
 )
 from bisector.request import RunRequest
+from bisector.rounds import FoundInRound
 from bisector.runs import JOURNAL
 from bisector.serial import adapter
 from bisector.space import moves_between
@@ -65,7 +67,7 @@ class _Assembly:
         probes = tuple(self.run.probe(tried) for tried in self.run.tried.values())
         made = [build for build in self.run.builds if build.status in (BuildStatus.BUILT, BuildStatus.FAILED)]
         ended = [run for run in self.run.runs if run.ended is not None]
-        culprit = self._culprit(ending) if verdict is Verdict.CULPRIT and ending else None
+        found = self._culprits() if verdict is Verdict.CULPRIT and ending else []
         witnesses = self._witnesses(ending)
         failing = self.run.failing_run(witnesses[1] if witnesses else self.run.chain.candidates[-1])
         passing = self.run.run_with(witnesses[0], Outcome.PASS) if witnesses else None
@@ -78,7 +80,11 @@ class _Assembly:
                 AxisSummary(axis.pin, axis.kind.value, axis.good, axis.bad, len(axis.values)) for axis in self.run.axes
             ),
             summary=self._summary(verdict),
-            culprit=culprit,
+            culprit=found[0] if found else None,
+            further_culprits=tuple(found[1:]),
+            first_good=self.run.request.first_good,
+            control=tuple(self.run.outcome_of(run) for run in ended if run.why == CONTROL),
+            metric=self.run.metric(),
             range=self._range(ending) if verdict is Verdict.RANGE and ending else (),
             confidence=ending.confidence if ending and witnesses else None,
             confidence_if_flaky=ending.confidence_if_flaky if ending and witnesses else None,
@@ -101,7 +107,7 @@ class _Assembly:
             probes=probes,
             reproduce=self._reproduce(),
             resume="" if self.run.finished else f"bisector resume {self.run.directory.name}",
-            notes=self._notes(ending, witnesses),
+            notes=notes_of(self.run, ending, witnesses),
             environment=self.run.journal.meta("environment"),
             exclude_newer=datetime.fromisoformat(self.run.journal.meta("exclude_newer")),
             facts=adapter(dict[str, str]).validate_json(self.run.journal.meta("facts")),
@@ -142,24 +148,33 @@ class _Assembly:
             return None
         return self.run.chain.candidates[ending.lower], self.run.chain.candidates[ending.upper]
 
-    def _culprit(self, ending: Ending) -> Culprit:
+    def _culprits(self) -> list[Culprit]:
+        """What each search found, the first one first."""
+        return [
+            self._culprit(found, found.ending)
+            for found in self.run.rounds
+            if found.ending is not None and found.ending.verdict is Verdict.CULPRIT
+        ]
+
+    def _culprit(self, found: FoundInRound, ending: Ending) -> Culprit:
         assert ending.lower is not None
         assert ending.upper is not None
-        moves = moves_between(self.run.chain.candidates[ending.lower], self.run.chain.candidates[ending.upper])
+        moves = moves_between(found.chain.candidates[ending.lower], found.chain.candidates[ending.upper])
         axis = next(axis for axis in self.run.axes if axis.pin == moves[0].pin)
-        date = next((value.date for value in axis.values if value.text == moves[0].new), None)
+        came = moves[0].old if self.run.request.first_good else moves[0].new
+        date = next((value.date for value in axis.values if value.text == came), None)
         if len(self.run.axes) == 1:  # alone and removed are then the two witnesses themselves
             return Culprit(moves, axis.kind.value, date, alone_on_good="fail", removed_from_bad="pass")
-        found = self.run.certificate
-        if found is None:
+        certificate = found.certificate
+        if certificate is None:
             return Culprit(moves, axis.kind.value, date)
         return Culprit(
             moves,
             axis.kind.value,
             date,
-            partners=found.partners,
-            alone_on_good=found.alone_on_good.value,
-            removed_from_bad=found.removed_from_bad.value,
+            partners=certificate.partners,
+            alone_on_good=certificate.alone_on_good.value,
+            removed_from_bad=certificate.removed_from_bad.value,
         )
 
     def _range(self, ending: Ending) -> tuple[Move, ...]:
@@ -180,32 +195,6 @@ class _Assembly:
             end = words.index("--") if "--" in words else len(words)
             words[end:end] = ["--exclude-newer", time.isoformat(timespec="seconds").replace("+00:00", "Z")]
         return shlex.join(words)
-
-    def _notes(self, ending: Ending | None, witnesses: tuple[Candidate, Candidate] | None) -> tuple[str, ...]:
-        notes: list[str] = []
-        if witnesses is not None:
-            identities = [self.run.identity(candidate) for candidate in witnesses]
-            if identities[0] and identities[0] == identities[1]:
-                notes.append(
-                    "the step changes nothing in what was built, so that it cannot be the cause: the script is flaky,"
-                    " or something outside the candidates changed"
-                )
-        if self.run.certificate is not None and self.run.certificate.removed_from_bad.value == "fail":
-            notes.append("with the culprit taken out, the bad set still fails: a second, independent culprit is there")
-        if self.run.certificate is not None and not self.run.certificate.partners_certain:
-            notes.append("not every partner could be checked: some sets of the swap test could not be run")
-        if ending is not None and ending.verdict is Verdict.CULPRIT and ending.lower is not None and ending.upper:
-            passed_by = self.run.chain.candidates[ending.lower + 1 : ending.upper]
-            if passed_by:
-                names = "; ".join(str(candidate) for candidate in passed_by[:5])
-                more = f" and {len(passed_by) - 5} more" if len(passed_by) > 5 else ""
-                notes.append(f"between predecessor and culprit lie candidates that cannot be resolved: {names}{more}")
-        if any(outcome is Outcome.OTHER for tried in self.run.tried.values() for outcome in self.run.outcomes(tried)):
-            notes.append(
-                "some candidates fail in another way than the bad end; if that is the failure you look for, name it"
-                " with --expect REGEX, or count every failure with --any-failure"
-            )
-        return tuple(notes)
 
 
 def held_fixed(request: RunRequest, candidate: Candidate) -> tuple[tuple[str, str], ...]:

@@ -65,6 +65,8 @@ def _after_culprit(result: Result) -> tuple[Line, ...]:
     if result.culprit is None:
         return ()
     move = result.culprit.moves[0]
+    if result.first_good:
+        return (_say("Move ", move.pin, " to ", f"{move.old} or later", ": from there on the failure is gone."),)
     said = [_say("Until this is fixed, keep ", move.pin, " at ", move.old, ", the last value seen to pass.")]
     if result.culprit.partners:
         pin, value = result.culprit.partners[0]

@@ -11,6 +11,8 @@ from pins.report.tones import Tone
 
 _FIRST_BAD = "first bad"
 _LAST_GOOD = "last good"
+_LAST_BAD = "last bad"
+_FIRST_GOOD = "first good"
 
 
 def chain(result: Result) -> tuple[Block, ...]:
@@ -24,7 +26,7 @@ def chain(result: Result) -> tuple[Block, ...]:
         + ([f"{UNTRIED} not tried"] if "" in seen else [])
     )
     bad = [place for place, entry in enumerate(entries) if entry.word == Outcome.FAIL]
-    named = [place for place in bad if entries[place].note.startswith(_FIRST_BAD)]
+    named = [place for place in bad if entries[place].note.startswith((_FIRST_BAD, _LAST_BAD))]
     return Chain(entries, (named or bad or [0])[0]), Paragraph(prose(legend, Tone.FAINT))
 
 
@@ -32,11 +34,9 @@ def chain_entries(result: Result) -> tuple[ChainEntry, ...]:
     """One entry for each place that was tried, one for each stretch between them."""
     probes = on_chain(result)
     labels = chain_labels(result)
-    witnesses = {
-        probe.step: note
-        for probe, note in ((predecessor_probe(result), _LAST_GOOD), (culprit_probe(result), _FIRST_BAD))
-        if probe is not None
-    }
+    names = (_FIRST_GOOD, _LAST_BAD) if result.first_good else (_LAST_GOOD, _FIRST_BAD)
+    found = (predecessor_probe(result), culprit_probe(result))
+    witnesses = {probe.step: name for probe, name in zip(found, names, strict=True) if probe is not None}
     last = max(result.chain_length - 1, *probes, 0) if probes else 0
     entries: list[ChainEntry] = []
     expected = 0

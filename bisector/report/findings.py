@@ -3,7 +3,7 @@
 from bisector.model import Outcome
 from bisector.report.evidence import culprit_probe, first_failing, last_passing, predecessor_probe, run_tally
 from bisector.report.labels import chain_labels, end, probe_label, relative_label
-from bisector.report.model import Culprit, Move, ProbeRecord, Result, Verdict
+from bisector.report.model import Culprit, MetricSummary, Move, ProbeRecord, Result, Verdict
 from bisector.report.tones import TONES
 from bisector.report.wording import came_to_be, count, day, end_probe
 from pins.report.blocks import Line, Span, literal, prose
@@ -34,18 +34,27 @@ def _culprit_facts(culprit: Culprit, result: Result) -> list[tuple[str, Line]]:
     move = culprit.moves[0]
     rows: list[tuple[str, Line]] = []
     dated = f" ({came_to_be(culprit.kind)} {day(culprit.date)})" if culprit.date else ""
-    first_bad, last_good = culprit_probe(result), predecessor_probe(result)
-    rows.append(("First bad", (*literal(f"{move.pin} {move.new}", Tone.BAD), Span(dated), *_seen(first_bad))))
-    rows.append(("Last good", (*literal(f"{move.pin} {move.old}", Tone.GOOD), *_seen(last_good))))
+    bad, good = culprit_probe(result), predecessor_probe(result)
+    if result.first_good:
+        rows.append(("First good", (*literal(f"{move.pin} {move.old}", Tone.GOOD), Span(dated), *_seen(good))))
+        rows.append(("Last bad", (*literal(f"{move.pin} {move.new}", Tone.BAD), *_seen(bad))))
+    else:
+        rows.append(("First bad", (*literal(f"{move.pin} {move.new}", Tone.BAD), Span(dated), *_seen(bad))))
+        rows.append(("Last good", (*literal(f"{move.pin} {move.old}", Tone.GOOD), *_seen(good))))
     for other in culprit.moves[1:]:
         forced = f" (the resolver moves it with {other.forced_by})" if other.forced_by else ""
-        rows.append(("Moves with it", (*move_line(other), Span(forced))))
+        rows.append(("Moves with it", (*move_line(other, first_good=result.first_good), Span(forced))))
     if culprit.subject:
         rows.append(("Change", literal(culprit.subject)))
     if culprit.url:
         rows.append(("See", literal(culprit.url)))
     for pin, value in culprit.partners:
         rows.append(("Only together with", literal(f"{pin} {value}", Tone.BAD)))
+    for further in result.further_culprits:
+        first, *rest = further.moves
+        needs = "".join(f", together with {pin} {value}" for pin, value in further.partners)
+        along = "".join(f", moving with {other.pin} {other.new}" for other in rest)
+        rows.append(("Fails on its own, too", (*move_line(first, first_good=result.first_good), Span(along + needs))))
     return rows
 
 
@@ -78,12 +87,22 @@ def _known_facts(result: Result) -> list[tuple[str, Line]]:
     return rows
 
 
-def move_line(move: Move) -> Line:
-    """A step as a line."""
-    return (
-        Span(move.pin, code=True),
-        Span(" "),
-        Span(move.old, Tone.GOOD, code=True),
-        Span(" -> "),
-        Span(move.new, Tone.BAD, code=True),
-    )
+def move_line(move: Move, *, first_good: bool = False) -> Line:
+    """A step as a line, from the older value to the newer one."""
+    good, bad = Span(move.old, Tone.GOOD, code=True), Span(move.new, Tone.BAD, code=True)
+    old, new = (bad, good) if first_good else (good, bad)
+    return (Span(move.pin, code=True), Span(" "), old, Span(" -> "), new)
+
+
+def metric_facts(metric: MetricSummary) -> list[tuple[str, Line]]:
+    """The number that decides: what is good, and what the ends measured."""
+    rows: list[tuple[str, Line]] = []
+    if metric.limit is not None:
+        sign = "<=" if metric.higher_is_worse else ">="
+        rows.append(("Good is", literal(f"{metric.name} {sign} {metric.limit:.6g}")))
+    for name, measured in (("At the good end", metric.good), ("At the bad end", metric.bad)):
+        if measured is not None:
+            mean, deviation, runs = measured
+            noise = f" ± {deviation:.2g}" if runs > 1 else ""
+            rows.append((name, prose(f"{mean:.6g}{noise} in {count(runs, 'run')}")))
+    return rows

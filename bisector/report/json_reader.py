@@ -8,6 +8,7 @@ from bisector.report.json_writer import SCHEMA
 from bisector.report.model import (
     AxisSummary,
     Culprit,
+    MetricSummary,
     Move,
     OtherFailure,
     ProbeRecord,
@@ -40,7 +41,15 @@ def _result(document: JsonValue) -> Result:
     if created is None:
         raise document["created"].wrong("a date and time as of RFC 3339")
     culprit, first_failing = document["culprit"], document["first_failing"]
-    rates = document["rates"]
+    rates, metric = document["rates"], document["metric"]
+    first_good = document["sought"].text() == "first-good"
+
+    def move(value: JsonValue) -> Move:
+        return _move(value, first_good)
+
+    def step(value: JsonValue) -> Culprit:
+        return _culprit(value, first_good)
+
     return Result(
         verdict=document["verdict"].choice(Verdict),
         run_id=document["run_id"].text(),
@@ -48,8 +57,12 @@ def _result(document: JsonValue) -> Result:
         created=created,
         axes=document["axes"].items(_axis),
         summary=document["summary"].text(),
-        culprit=None if culprit.missing else _culprit(culprit),
-        range=document["range"].items(_move),
+        culprit=None if culprit.missing else step(culprit),
+        further_culprits=document["further_culprits"].items(step),
+        first_good=first_good,
+        control=document["control"].items(lambda outcome: outcome.choice(Outcome)),
+        metric=None if metric.missing else _metric(metric),
+        range=document["range"].items(move),
         confidence=document["confidence"].optional_number(),
         confidence_if_flaky=document["confidence_if_flaky"].optional_number(),
         signature=_signature(document["signature"]),
@@ -103,19 +116,30 @@ def _axis(value: JsonValue) -> AxisSummary:
     )
 
 
-def _move(value: JsonValue) -> Move:
-    return Move(
-        pin=value["pin"].text(None),
-        old=value["old"].text(None),
-        new=value["new"].text(None),
-        forced_by=value["forced_by"].text(),
+def _move(value: JsonValue, first_good: bool) -> Move:
+    old, new = value["old"].text(None), value["new"].text(None)
+    if first_good:
+        old, new = new, old
+    return Move(value["pin"].text(None), old, new, value["forced_by"].text())
+
+
+def _metric(value: JsonValue) -> MetricSummary:
+    def measured(end: JsonValue) -> tuple[float, float, int] | None:
+        return None if end.missing else (end["mean"].number(), end["deviation"].number(), end["runs"].integer())
+
+    return MetricSummary(
+        name=value["name"].text(None),
+        limit=value["limit"].optional_number(),
+        higher_is_worse=value["worse"].text() != "lower",
+        good=measured(value["good"]),
+        bad=measured(value["bad"]),
     )
 
 
-def _culprit(value: JsonValue) -> Culprit:
+def _culprit(value: JsonValue, first_good: bool) -> Culprit:
     return Culprit(
         # A document may name one move by the culprit's own keys alone.
-        moves=value["moves"].items(_move) or (_move(value),),
+        moves=value["moves"].items(lambda move: _move(move, first_good)) or (_move(value, first_good),),
         kind=value["kind"].text(None),
         date=value["date"].optional_moment(),
         url=value["url"].text(),
@@ -145,6 +169,7 @@ def _run(value: JsonValue) -> RunRecord:
         output=value["output"].text(),
         signature=_signature(value["signature"]),
         reason=value["reason"].text(),
+        value=value["value"].optional_number(),
     )
 
 

@@ -9,7 +9,7 @@ import math
 from datetime import UTC, datetime
 
 from bisector.model import Candidate, Signature
-from bisector.report.model import Culprit, Move, ProbeRecord, Result, RunRecord
+from bisector.report.model import Culprit, MetricSummary, Move, ProbeRecord, Result, RunRecord
 from bisector.report.outline import tool_version
 
 SCHEMA = "bisector.result/1"
@@ -32,8 +32,12 @@ def result_object(result: Result) -> Json:
         "run_directory": result.run_directory,
         "verdict": result.verdict.value,
         "summary": result.summary,
-        "culprit": _culprit(result.culprit) if result.culprit else None,
-        "range": [_move(move) for move in result.range],
+        "sought": "first-good" if result.first_good else "first-bad",
+        "culprit": _culprit(result.culprit, result.first_good) if result.culprit else None,
+        "further_culprits": [_culprit(culprit, result.first_good) for culprit in result.further_culprits],
+        "control": [outcome.value for outcome in result.control],
+        "metric": _metric(result.metric) if result.metric else None,
+        "range": [_move(move, result.first_good) for move in result.range],
         "confidence": _number(result.confidence),
         "confidence_if_flaky": _number(result.confidence_if_flaky),
         "signature": _signature(result.signature),
@@ -101,21 +105,39 @@ def _signature(signature: Signature | None) -> Json | None:
     }
 
 
-def _move(move: Move) -> Json:
-    return {"pin": move.pin, "old": move.old, "new": move.new, "forced_by": move.forced_by}
+def _move(move: Move, first_good: bool) -> Json:
+    """A move from the older to the newer value, whichever of them is the good one."""
+    old, new = (move.new, move.old) if first_good else (move.old, move.new)
+    return {"pin": move.pin, "old": old, "new": new, "forced_by": move.forced_by}
 
 
-def _culprit(culprit: Culprit) -> Json:
-    first = culprit.moves[0]
+def _metric(metric: MetricSummary) -> Json:
+    def measured(values: tuple[float, float, int] | None) -> Json | None:
+        if values is None:
+            return None
+        mean, deviation, runs = values
+        return {"mean": _number(mean), "deviation": _number(deviation), "runs": runs}
+
     return {
-        "pin": first.pin,
+        "name": metric.name,
+        "limit": _number(metric.limit),
+        "worse": "higher" if metric.higher_is_worse else "lower",
+        "good": measured(metric.good),
+        "bad": measured(metric.bad),
+    }
+
+
+def _culprit(culprit: Culprit, first_good: bool) -> Json:
+    first = _move(culprit.moves[0], first_good)
+    return {
+        "pin": first["pin"],
         "kind": culprit.kind,
-        "old": first.old,
-        "new": first.new,
+        "old": first["old"],
+        "new": first["new"],
         "date": _moment(culprit.date),
         "url": culprit.url,
         "subject": culprit.subject,
-        "moves": [_move(move) for move in culprit.moves],
+        "moves": [_move(move, first_good) for move in culprit.moves],
         "partners": [{"pin": pin, "value": value} for pin, value in culprit.partners],
         "alone_on_good": culprit.alone_on_good,
         "removed_from_bad": culprit.removed_from_bad,
@@ -130,6 +152,7 @@ def _run(run: RunRecord) -> Json:
         "output": run.output,
         "signature": _signature(run.signature),
         "reason": run.reason,
+        "value": _number(run.value),
     }
 
 

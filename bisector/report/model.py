@@ -67,6 +67,8 @@ class RunRecord:
     """The directory that the script saw as PROBE_OUTPUT."""
     signature: Signature | None = None
     reason: str = ""
+    value: float | None = None
+    """What it printed of the metric that decides."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,24 @@ class TransitiveChange:
 
 
 @dataclass(frozen=True)
+class MetricSummary:
+    """The number that decided, in place of the exit status.
+
+    Attributes:
+        name: what the script calls it.
+        limit: the worst value that is good; None where the ends have not shown it.
+        higher_is_worse: which way is worse.
+        good, bad: mean and standard deviation of the values at the two ends, and how many; None without any.
+    """
+
+    name: str
+    limit: float | None = None
+    higher_is_worse: bool = True
+    good: tuple[float, float, int] | None = None
+    bad: tuple[float, float, int] | None = None
+
+
+@dataclass(frozen=True)
 class Result:
     """Everything that a report says. Times are seconds."""
 
@@ -134,6 +154,13 @@ class Result:
     summary: str = ""
     """The verdict in one or two sentences."""
     culprit: Culprit | None = None
+    further_culprits: tuple[Culprit, ...] = ()
+    """What else fails on its own once the culprit is taken out (`--all`), in the order of finding."""
+    first_good: bool = False
+    """The fix was sought: the culprit's moves go from the first good value (old) back to the last bad one (new)."""
+    control: tuple[Outcome, ...] = ()
+    """How the bad end came out when it was run once more before anything was blamed."""
+    metric: MetricSummary | None = None
     range: tuple[Move, ...] = ()
     confidence: float | None = None
     confidence_if_flaky: float | None = None

@@ -5,8 +5,8 @@ import posixpath
 from bisector.model import Candidate, Outcome
 from bisector.report.advice import advice
 from bisector.report.chain import chain
-from bisector.report.evidence import culprit_probe, first_failing, is_pending, run_tally
-from bisector.report.findings import chain_facts, move_line
+from bisector.report.evidence import culprit_probe, first_failing, is_pending, run_tally, tally
+from bisector.report.findings import chain_facts, metric_facts, move_line
 from bisector.report.labels import chain_labels, probe_label, relative_label
 from bisector.report.model import ProbeRecord, Result, Verdict
 from bisector.report.short_values import with_short_values
@@ -89,6 +89,8 @@ def verdict_tone(result: Result) -> Tone:
 
 def _lead(result: Result) -> tuple[Block, ...]:
     rows = chain_facts(result)
+    if result.metric is not None:
+        rows += metric_facts(result.metric)
     if sure := certainty(result):
         rows.append(("Likeliest step" if result.verdict is Verdict.UNDETERMINED else "How sure", prose(sure)))
     if result.signature:
@@ -134,7 +136,8 @@ def _told_apart(result: Result) -> Section:
     if not result.range:
         return Section("", ())
     title = "Likeliest steps" if result.verdict is Verdict.UNDETERMINED else "Steps that could not be told apart"
-    return Section(title, (Bullets(tuple(move_line(move) for move in result.range)),))
+    moves = reversed(result.range) if result.first_good else result.range
+    return Section(title, (Bullets(tuple(move_line(move, first_good=result.first_good) for move in moves)),))
 
 
 def _swap_test(result: Result) -> Section:
@@ -142,6 +145,9 @@ def _swap_test(result: Result) -> Section:
     if result.culprit and result.culprit.partners:
         partners = ", ".join(f"{pin} {value}" for pin, value in result.culprit.partners)
         rows.append(("Partners it needs", literal(partners)))
+    if result.control:
+        seen = "fails again" if set(result.control) == {Outcome.FAIL} else f"comes out as {tally(result.control)}"
+        rows.append(("The bad end once more, before blaming", prose(seen)))
     return Section("Swap test", (Facts(tuple(rows)),) if rows else ())
 
 

@@ -75,9 +75,10 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
-def step(move: Move) -> str:
-    """A move in one phrase: "setuptools 80.9.0 -> 82.0.0"."""
-    return f"{move.pin} {move.old} -> {move.new}"
+def step(move: Move, *, first_good: bool = False) -> str:
+    """A move in one phrase, from the older value: "setuptools 80.9.0 -> 82.0.0"."""
+    old, new = (move.new, move.old) if first_good else (move.old, move.new)
+    return f"{move.pin} {old} -> {new}"
 
 
 def signature(failure: Signature) -> str:
@@ -105,7 +106,8 @@ def title(result: Result) -> str:
     """The verdict in a few words."""
     match result.verdict:
         case Verdict.CULPRIT if result.culprit:
-            return f"First bad: {step(result.culprit.moves[0])}"
+            name = "First good" if result.first_good else "First bad"
+            return f"{name}: {step(result.culprit.moves[0], first_good=result.first_good)}"
         case Verdict.RANGE:
             return f"Narrowed down to {_range_phrase(result)}"
         case Verdict.NO_BRACKET:
@@ -125,7 +127,9 @@ def _range_phrase(result: Result) -> str:
     steps = count(len(result.range), "step")
     pins = {move.pin for move in result.range}
     if len(pins) == 1:
-        return f"{result.range[0].pin} {result.range[0].old} -> {result.range[-1].new} ({steps})"
+        first, last = result.range[0].old, result.range[-1].new
+        first, last = (last, first) if result.first_good else (first, last)
+        return f"{result.range[0].pin} {first} -> {last} ({steps})"
     return f"{steps} of {count(len(pins), 'pin')}"
 
 
@@ -148,7 +152,8 @@ def verdict_sentence(result: Result) -> str:
         case Verdict.CULPRIT if result.culprit:
             return _culprit_sentence(result)
         case Verdict.RANGE:
-            return f"The first bad step is among {_range_phrase(result)}, which could not be told apart."
+            sought = "step that mends it" if result.first_good else "first bad step"
+            return f"The {sought} is among {_range_phrase(result)}, which could not be told apart."
         case Verdict.NO_BRACKET:
             why = result.summary.rstrip(".")
             return f"{why[0].upper()}{why[1:]}." if why else f"There is nothing to search: {_ends(result)}."
@@ -170,10 +175,13 @@ def _culprit_sentence(result: Result) -> str:
     culprit = result.culprit
     move = culprit.moves[0]
     dated = f" ({came_to_be(culprit.kind)} {day(culprit.date)})" if culprit.date else ""
-    along = ", ".join(step(other) for other in culprit.moves[1:])
+    along = ", ".join(step(other, first_good=result.first_good) for other in culprit.moves[1:])
     together = f", moving together with {along}" if along else ""
     partners = ", ".join(f"{pin} {value}" for pin, value in culprit.partners)
     needs = f" It was seen to fail only together with {partners}." if partners else ""
+    if result.first_good:
+        mends = f" It is needed only together with {partners}." if partners else ""
+        return f"{move.pin} {move.old}{dated} is the first that passes{together}; {move.new} before it fails.{mends}"
     return f"{move.pin} {move.new}{dated} is the first that fails{together}; its predecessor {move.old} passes.{needs}"
 
 
@@ -222,7 +230,14 @@ def swap_sentences(result: Result) -> tuple[tuple[str, str], ...]:
         "infeasible": "cannot be installed: the pins exclude one another",
         "not-run": "was not run",
     }
-    return (
-        ("This step alone on the good set", alone.get(culprit.alone_on_good, culprit.alone_on_good)),
-        ("The bad set without this step", removed.get(culprit.removed_from_bad, culprit.removed_from_bad)),
-    )
+    if result.first_good:
+        alone |= {"fail": "fails: it is needed", "pass": "passes: it is needed only together with other pins"}
+        removed |= {"pass": "passes: it is enough", "fail": "still fails: it is not enough"}
+        asked = ("The newer set without this step", "The older set with this step alone")
+    else:
+        asked = ("This step alone on the good set", "The bad set without this step")
+    said = [
+        (asked[0], alone.get(culprit.alone_on_good, culprit.alone_on_good)),
+        (asked[1], removed.get(culprit.removed_from_bad, culprit.removed_from_bad)),
+    ]
+    return tuple(said)

@@ -98,7 +98,7 @@ def test_the_table_of_a_project_file_is_read(tmp_path: Path) -> None:
         ("worker = 2", "did you mean 'workers'"),
         ("smoke_env = 2", "written 'smoke-env'"),
         ('"--pin" = "a=1..2"', "written 'pin'"),
-        ("zzz = 1", "known are any-failure"),
+        ("zzz = 1", "known are all, any-failure"),
         ("keep = 1", "true or false"),
         ("workers = [2]", "a string"),
         ("timeout = true", "a string"),
