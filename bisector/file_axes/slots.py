@@ -107,8 +107,8 @@ def difference(good: Version, bad: Version) -> Difference:
             notes.append(
                 f"{now.name}: its repository is {was.repo or '?'} at the good end, {now.repo or '?'} at the bad"
             )
-    left += [(Change(was, None), "it is at the good end alone") for was in gone]
-    left += [(Change(None, now), "it is at the bad end alone") for now in come]
+    left += [(Change(was, None), "at the good end alone") for was in gone]
+    left += [(Change(None, now), "at the bad end alone") for now in come]
     return Difference(tuple(moving), tuple(left), tuple(notes))
 
 
@@ -147,11 +147,11 @@ def _at(pins: PinSet, path: str) -> PinSet:
 
 def _cannot(pin: Pin, pins: PinSet, end: str) -> str:
     if pin.file != pins.file:
-        return f"it is written in {pin.file}, which is taken from the build context"
+        return f"written in {pin.file}, which is taken from the build context"
     if pin.unknown:
-        return f"its value at the {end} end is not known: {pin.unknown}"
+        return f"its value at the {end} end not known ({pin.unknown})"
     if not pin.places:
-        return f"it cannot be set at the {end} end: its value is put together from several places"
+        return f"its value at the {end} end put together from several places"
     return ""
 
 

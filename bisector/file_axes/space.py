@@ -188,13 +188,15 @@ def _notes(parts: Sequence[FilePart]) -> tuple[str, ...]:
     for part in parts:
         notes += [part.history.divergent] if part.history.divergent else []
         notes += part.difference.notes
-        for change, reason in part.difference.with_text:
-            notes.append(f"{change.pin.name} ({change.pin.kind.value}) is no axis of its own: {reason}; {_place(part)}")
+        for reason in dict.fromkeys(reason for _, reason in part.difference.with_text):
+            pins = [change.pin for change, why in part.difference.with_text if why == reason]
+            names = ", ".join(f"{pin.name} ({pin.kind.value})" for pin in pins)
+            notes.append(f"no axis of its own, {reason}, {_place(part)}: {names}")
     return tuple(notes)
 
 
 def _place(part: FilePart) -> str:
-    return "it moves with the text" if part.has_text_axis else "it stays as at the bad end"
+    return "moves with the text" if part.has_text_axis else "stays as at the bad end"
 
 
 def _nothing(parts: Sequence[FilePart], request: FilesRequest) -> str:
