@@ -82,7 +82,9 @@ def trial(
                 if failure:
                     raise EnvironmentFailureError(_syntax_failure(syntax, failure))
             if options:
-                require_values([builder.program, *builder.words], "--docker-build-option", options, room, variables, run_id)
+                require_values(
+                    [builder.program, *builder.words], "--docker-build-option", options, room, variables, run_id
+                )
                 failure, image = _build(builder, room, run_id, variables, options=options)
                 images.append(image)
                 if failure:

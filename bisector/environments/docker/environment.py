@@ -222,7 +222,9 @@ class DockerEnvironment:
         with tempfile.TemporaryDirectory(prefix="bisector-check-") as directory:
             room = Path(directory)
             if typed := self._request.docker_args:
-                require_values([builder.program, "create"], "--docker-arg", typed, room, cli_environment(), self._run_id)
+                require_values(
+                    [builder.program, "create"], "--docker-arg", typed, room, cli_environment(), self._run_id
+                )
             container = create(
                 builder.program,
                 self._options(marker),
