@@ -16,7 +16,7 @@ from pins.model import Form, Pin, PinKind, Place, Quoting
 _SHELL_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!-]*\Z")
 _REQUIREMENT_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!*-]*\Z")
 _DOCKER_SPECIAL = re.compile(r"([\s\"'$\\])")
-_OPERATOR = re.compile(rb"===?[ \t]*\Z")
+_OPERATOR = re.compile(rb"={1,3}[ \t]*\Z")  # conda writes a single one
 _STARTS_WITH_OPERATOR = re.compile(r"\s*(?:===|==|~=|!=|<=|>=|<|>)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _REVISION = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[^\s~^:?*\[\\\x00-\x20]+(?<![./])\Z")
@@ -73,7 +73,7 @@ def edits_for(data: bytes, pin: Pin, value: str | None) -> list[Edit]:
     if value is not None and _CONTROL.search(value):
         raise UsageError(f"{where}: a value cannot hold control characters")
     escape = "`" if re.match(rb"(?:#[^\n]*\n)*?#\s*escape\s*=\s*`", data, re.IGNORECASE) else "\\"
-    if pin.kind is PinKind.PACKAGE and pin.form is not Form.VALUE:
+    if pin.kind is PinKind.PACKAGE and (pin.form is not Form.VALUE or _replaces_operator(data, pin, value)):
         return [_requirement_edit(data, pin, place, value, where) for place in pin.places]
     if pin.kind is PinKind.GIT and pin.form is Form.OPEN:
         if not value:
@@ -106,11 +106,18 @@ def _why_not(pin: Pin) -> str:
     return "the file does not hold its value in one place, or another tool writes the file"
 
 
+def _replaces_operator(data: bytes, pin: Pin, value: str | None) -> bool:
+    """Whether a bare version stands behind an equals sign that the new value replaces: ``conda install foo=1.4``."""
+    if pin.variable or not (value is None or _STARTS_WITH_OPERATOR.match(value)):
+        return False
+    return all(_OPERATOR.search(data[max(0, place.start - 8) : place.start]) for place in pin.places)
+
+
 def _requirement_edit(data: bytes, pin: Pin, place: Place, value: str | None, where: str) -> Edit:
     start = place.start
-    if pin.form is Form.EXACT and (value is None or _STARTS_WITH_OPERATOR.match(value)):
+    if pin.form in {Form.EXACT, Form.VALUE} and (value is None or _STARTS_WITH_OPERATOR.match(value)):
         operator = _OPERATOR.search(data[max(0, place.start - 8) : place.start])
-        if operator is None:
+        if operator is None or data[place.end : place.end + 1] == b"=":  # conda's build, which wants an exact version
             raise UsageError(f"{where}: only the version can be changed there, for the operator stands elsewhere")
         start -= len(operator[0])
     if value is None:

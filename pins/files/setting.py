@@ -186,10 +186,12 @@ def _verify(file: Path, changed: bytes, chosen: list[Pin], value: str | None, ed
     """Read the edited file, and refuse the edit where the pin does not hold the value."""
     after = _read_data(file, changed)
     for pin in chosen:
-        moved = sum(len(e.text) - (e.end - e.start) for e in edits if e.start < pin.places[0].start)
+        first = pin.places[0].start
+        own = next((e.start for e in edits if e.start <= first <= e.end), first)  # an operator is replaced with it
+        start = own + sum(len(e.text) - (e.end - e.start) for e in edits if e.start < own)
         wanted = _adapted(pin, value)
-        start = pin.places[0].start + moved
-        candidates = [p for p in after.pins if p.places and p.kind is pin.kind and abs(p.places[0].start - start) <= 4]
+        # its kind may have changed: a word in an address is no version, a number is
+        candidates = [p for p in after.pins if p.places and abs(p.places[0].start - start) <= 4]
         if not any(_holds(p, wanted) for p in candidates):
             raise UsageError(
                 f"{pin.name} ({pin.file}:{pin.line}): {value!r} would not be read back from there; edit it by hand"

@@ -343,3 +343,44 @@ def test_writing_keeps_permissions_and_refuses_a_file_that_changed_meanwhile(tmp
     assert path.stat().st_mode & 0o777 == 0o640
     with pytest.raises(UsageError, match="changed while"):
         done.write()
+
+
+@pytest.mark.parametrize(
+    ("assignment", "expected"),
+    [
+        ("libcurl=8.20", b'"libcurl==8.20"'),
+        ("libcurl=>=8.20,<9", b'"libcurl>=8.20,<9"'),
+        ("libcurl=", b'"libcurl"'),
+        ("openssl=1.1.1w", b"openssl=1.1.1w "),
+        ("openssl=<3", b'openssl"<3" '),
+        ("openssl=", b"openssl "),
+        ("numpy=1.26.4", b"numpy==1.26.4 "),
+        ("built=1.3", b"built=1.3=py38"),
+    ],
+)
+def test_packages_of_conda_take_versions_and_specifiers(tmp_path: Path, assignment: str, expected: bytes) -> None:
+    path = write(
+        tmp_path, 'FROM a\nRUN conda install -y "libcurl>=8.19.0" openssl=3.6.3.40 numpy built=1.2.3=py38 -c forge\n'
+    )
+    assert expected in set_pins(SetRequest(path, (assignment,))).after
+
+
+def test_a_build_of_conda_keeps_its_version_exact(tmp_path: Path) -> None:
+    path = write(tmp_path, "FROM a\nRUN conda install built=1.2.3=py38\n")
+    with pytest.raises(UsageError, match="only the version"):
+        set_pins(SetRequest(path, ("built=<2",)))
+
+
+def test_a_long_version_is_taken_away_as_well_as_a_short_one(tmp_path: Path) -> None:
+    path = write(tmp_path, "FROM a\nRUN pip install foo==2026.8.18.post1+cu128\n")
+    assert set_pins(SetRequest(path, ("foo=",))).after == b"FROM a\nRUN pip install foo\n"
+
+
+def test_an_asterisk_of_an_apt_version_stays_bare(tmp_path: Path) -> None:
+    path = write(tmp_path, "FROM a\nRUN apt-get install -y s3cmd=1.1.0*\n")
+    assert set_pins(SetRequest(path, ("s3cmd=1.2.0*",))).after == b"FROM a\nRUN apt-get install -y s3cmd=1.2.0*\n"
+
+
+def test_a_word_in_an_address_may_become_a_version(tmp_path: Path) -> None:
+    path = write(tmp_path, 'FROM a\nENV W_VERSION="develop"\nRUN wget https://h/v2/w.${W_VERSION}.tar.gz\n')
+    assert b'ENV W_VERSION="3.0.1"' in set_pins(SetRequest(path, ("w=3.0.1",))).after

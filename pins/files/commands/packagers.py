@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
 from pins.files.values import Value, cut, text_of
 
 _APT = frozenset({"apt", "apt-get", "aptitude", "apt-fast"})
@@ -54,6 +56,15 @@ class Packaged:
     word: Value
     packager: str
     templated: bool = False
+
+    @property
+    def is_range(self) -> bool:
+        """Whether `version` is a specifier with operators; conda's own (``3.8|3.9``) are not."""
+        try:
+            SpecifierSet(text_of(self.version))
+        except InvalidSpecifier:
+            return False
+        return not self.exact
 
 
 def read_packager(words: tuple[Value, ...]) -> list[Packaged]:

@@ -15,7 +15,7 @@ from pins.files.commands.wrappers import unwrap
 from pins.files.mention import Mention, Part, part_of
 from pins.files.repositories import Checkout, Checkouts
 from pins.files.requirement import ReadRequirement, RequirementKind, read_requirement, repository_name
-from pins.files.requirement_mentions import mentions_of, unquoted
+from pins.files.requirement_mentions import insertion_after, mentions_of, unquoted
 from pins.files.requirements import RequirementsFile, read_requirements
 from pins.files.shell.command import Command
 from pins.files.values import Value, cut, text_of, unknown_of, without_credentials
@@ -463,9 +463,9 @@ class RunReader:
             mention.parts = (part_of(package.version),)
             part = mention.parts[0]
             literal = part.holder is None and part.whole
-            mention.form = Form.SPECIFIER if literal and not package.exact and not conda else Form.VALUE
+            mention.form = Form.SPECIFIER if literal and package.is_range else Form.VALUE
         else:
-            mention.form, mention.parts = Form.OPEN, (Part(None, None),)
+            mention.form, mention.parts = Form.OPEN, (insertion_after(package.word) if conda else Part(None, None),)
         mention.name_from_variable = package.templated
         mention.name = mention.name or text.split("$")[0].rstrip("-") or text
         if package.templated:
