@@ -22,6 +22,7 @@ def notes_of(run: RecordedRun, ending: Ending | None, witnesses: Witnesses) -> t
         *_of_the_swap_test(run, witnesses),
         *_of_what_was_passed_by(run, ending),
         *_of_the_order(run, witnesses),
+        *_of_parents(run),
         *_of_other_failures(run),
     ]
     if witnesses is not None:
@@ -29,6 +30,11 @@ def notes_of(run: RecordedRun, ending: Ending | None, witnesses: Witnesses) -> t
         if identities[0] and identities[0] == identities[1]:
             notes.insert(0, "as far as can be seen, the step changes nothing in what was built")
     return tuple(notes)
+
+
+def _of_parents(run: RecordedRun) -> list[str]:
+    """How the parents of a commit that is blamed stood, where there is something to say."""
+    return [found.change.note for found in run.rounds if found.change is not None and found.change.note]
 
 
 def _of_the_swap_test(run: RecordedRun, witnesses: Witnesses) -> list[str]:

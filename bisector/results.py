@@ -2,6 +2,7 @@
 
 import shlex
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +27,7 @@ from bisector.rounds import FoundInRound
 from bisector.runs import JOURNAL
 from bisector.serial import adapter
 from bisector.space import moves_between
+from pins.model import PinKind
 
 _BECAME = {
     Outcome.UNBUILDABLE: "not built",
@@ -161,17 +163,25 @@ class _Assembly:
         assert ending.upper is not None
         moves = moves_between(found.chain.candidates[ending.lower], found.chain.candidates[ending.upper])
         axis = next(axis for axis in self.run.axes if axis.pin == moves[0].pin)
-        came = moves[0].old if self.run.request.first_good else moves[0].new
-        date = next((value.date for value in axis.values if value.text == came), None)
-        if len(self.run.axes) == 1:  # alone and removed are then the two witnesses themselves
-            return Culprit(moves, axis.kind.value, date, alone_on_good="fail", removed_from_bad="pass")
-        certificate = found.certificate
-        if certificate is None:
-            return Culprit(moves, axis.kind.value, date)
-        return Culprit(
+        change = axis.changed(moves[0].old, moves[0].new)
+        if found.change is not None and found.change.commit is not None:
+            change = found.change.commit
+        culprit = Culprit(
             moves,
             axis.kind.value,
-            date,
+            change.date,
+            url=axis.link.replace("{}", change.text),
+            subject=change.subject,
+            commit=change.text if axis.kind is PinKind.GIT else "",
+            authored=change.authored,
+        )
+        if len(self.run.axes) == 1:  # alone and removed are then the two witnesses themselves
+            return replace(culprit, alone_on_good="fail", removed_from_bad="pass")
+        certificate = found.certificate
+        if certificate is None:
+            return culprit
+        return replace(
+            culprit,
             partners=certificate.partners,
             alone_on_good=certificate.alone_on_good.value,
             removed_from_bad=certificate.removed_from_bad.value,

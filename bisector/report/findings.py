@@ -45,7 +45,10 @@ def _culprit_facts(culprit: Culprit, result: Result) -> list[tuple[str, Line]]:
         forced = f" (the resolver moves it with {other.forced_by})" if other.forced_by else ""
         rows.append(("Moves with it", (*move_line(other, first_good=result.first_good), Span(forced))))
     if culprit.subject:
-        rows.append(("Change", literal(culprit.subject)))
+        written = f" (written {day(culprit.authored)})" if culprit.authored else ""
+        rows.append(("Change", (*literal(culprit.subject), Span(written))))
+    if culprit.commit and culprit.commit not in culprit.url:
+        rows.append(("Commit", literal(culprit.commit)))
     if culprit.url:
         rows.append(("See", literal(culprit.url)))
     for pin, value in culprit.partners:

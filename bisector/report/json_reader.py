@@ -144,6 +144,8 @@ def _culprit(value: JsonValue, first_good: bool) -> Culprit:
         date=value["date"].optional_moment(),
         url=value["url"].text(),
         subject=value["subject"].text(),
+        commit=value["commit"].text(),
+        authored=value["authored"].optional_moment(),
         partners=value["partners"].items(lambda partner: (partner["pin"].text(None), partner["value"].text(None))),
         alone_on_good=value["alone_on_good"].text("not-run"),
         removed_from_bad=value["removed_from_bad"].text("not-run"),

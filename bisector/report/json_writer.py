@@ -137,6 +137,8 @@ def _culprit(culprit: Culprit, first_good: bool) -> Json:
         "date": _moment(culprit.date),
         "url": culprit.url,
         "subject": culprit.subject,
+        "commit": culprit.commit,
+        "authored": _moment(culprit.authored),
         "moves": [_move(move, first_good) for move in culprit.moves],
         "partners": [{"pin": pin, "value": value} for pin, value in culprit.partners],
         "alone_on_good": culprit.alone_on_good,

@@ -49,6 +49,10 @@ class Culprit:
     date: datetime | None = None
     url: str = ""
     subject: str = ""
+    commit: str = ""
+    """The full hash of the commit whose change it is: the new one or, back in history, the old one."""
+    authored: datetime | None = None
+    """When that change was written."""
     partners: tuple[tuple[str, str], ...] = ()
     """Pins (name, value) that must be at these values for the culprit to fail."""
     alone_on_good: str = "not-run"
