@@ -8,7 +8,6 @@ the image that it leaves tells whether the engine takes the arguments of `docker
 import os
 import re
 import shlex
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 from bisector.environments.docker.engine import RUN_LABEL, engine
 from bisector.model import Ended
 from bisector.processes import run_process
+from bisector.temporary import temporary_directory
 from pins.errors import EnvironmentFailureError, UsageError
 
 TRIAL_TIMEOUT = 300.0
@@ -71,8 +71,7 @@ def trial(
         EnvironmentFailureError: none can build, or the frontend cannot be fetched.
         UsageError: the user's options are refused.
     """
-    with tempfile.TemporaryDirectory(prefix="bisector-trial-") as directory:
-        room = Path(directory)
+    with temporary_directory() as room:
         builder, image = _find(room, run_id, variables)
         images = [image]
         try:

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from bisector.environments.docker.refusals import phrase
 from bisector.model import Ended
 from bisector.processes import KEPT_OUTPUT, run_process
 from bisector.processes.bounded_log import LOG_LIMIT, BoundedLog, Stream
+from bisector.temporary import temporary_directory
 from pins.errors import EnvironmentFailureError, UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def create(
         UsageError: the arguments are refused, or make another image of the one asked for.
         EnvironmentFailureError: the engine cannot make it.
     """
-    with tempfile.TemporaryDirectory(prefix="bisector-create-") as room:
+    with temporary_directory() as room:
         identity = Path(room) / "container"
         # First of all, since a word without a dash among the user's ends the options there and then.
         own = ["--pull=never", f"--cidfile={identity}", f"--entrypoint={command[0]}"]

@@ -1,7 +1,6 @@
 """Candidates as Docker images: built from a Dockerfile whose ARGs take the pins, run as containers."""
 
 import contextlib
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -41,6 +40,7 @@ from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.processes import run_process
 from bisector.request import DockerRequest
 from bisector.smoke import fresh_directories
+from bisector.temporary import temporary_directory
 from pins.errors import EnvironmentFailureError, UsageError
 
 if TYPE_CHECKING:
@@ -219,8 +219,7 @@ class DockerEnvironment:
         Better now than after a first build that takes an hour.
         """
         marker = check_marker(self._run_id)
-        with tempfile.TemporaryDirectory(prefix="bisector-check-") as directory:
-            room = Path(directory)
+        with temporary_directory() as room:
             if typed := self._request.docker_args:
                 require_values(
                     [builder.program, "create"], "--docker-arg", typed, room, cli_environment(), self._run_id
