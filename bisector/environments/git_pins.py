@@ -84,9 +84,13 @@ class GitPins:
             if missing:
                 raise InfeasibleError(f"{repository.pin} {short_text(commit)} has no {missing[0]} (--require-path)")
         recipe = self._environment.resolve(self._known(candidate))
+        if not self._left_out:
+            return recipe
+        return replace(recipe, candidate=candidate, input_hash=self._digest(recipe.input_hash, candidate))
+
+    def _digest(self, of_environment: str, candidate: Candidate) -> str:
         commits = [(pin, candidate[pin]) for pin in candidate if pin in self._left_out]
-        digest = hashlib.sha256(repr((recipe.input_hash, commits)).encode()).hexdigest()
-        return replace(recipe, candidate=candidate, input_hash=digest if commits else recipe.input_hash)
+        return hashlib.sha256(repr((of_environment, commits)).encode()).hexdigest()
 
     def build(self, recipe: Recipe, directory: Path, log: Path, cancel: Event) -> Build:
         """See `Environment.build`; a commit that cannot be checked out is found here."""
@@ -95,7 +99,11 @@ class GitPins:
                 pass
         except UnusableCommitError as error:
             raise BuildFailedError(str(error), Ended(1, errors=f"{error}\n")) from error
-        return self._environment.build(self._recipe(recipe), directory, log, cancel)
+        build = self._environment.build(self._recipe(recipe), directory, log, cancel)
+        if not self._left_out or not build.content_identity:
+            return build
+        # What is only checked out belongs to the candidate as well.
+        return replace(build, content_identity=self._digest(build.content_identity, recipe.candidate))
 
     def forget(self, recipe: Recipe) -> None:
         """See `Environment.forget`."""
