@@ -107,11 +107,16 @@ def _make(
             )
         case "command":
             from bisector.environments.command import CommandEnvironment
+            from bisector.environments.command_checkouts import CommandCheckouts
+            from pins.sources.page_cache import cache_directory
 
             if not request.build_command:
                 raise UsageError("--env command needs --build-command: the command that builds a candidate")
             return CommandEnvironment(
-                request.build_command, python=request.requirements.python, build_timeout=request.build_timeout
+                request.build_command,
+                python=request.requirements.python,
+                build_timeout=request.build_timeout,
+                checkouts=CommandCheckouts(clones, cache_directory(os.environ)),
             )
         case "docker":
             from bisector.environments.docker.environment import DockerEnvironment
