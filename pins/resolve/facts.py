@@ -13,12 +13,14 @@ class Stated:
     Attributes:
         constraint: as it was given.
         name: which it is about.
+        extras: which it asks for.
         mask: the choices that it takes.
         is_requirement: whether it also asks for the name.
     """
 
     constraint: Constraint
     name: str
+    extras: tuple[str, ...]
     mask: int
     is_requirement: bool
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pins.errors import UsageError
 from pins.resolve.facts import Admission, Asks, Fact, NotKnown, Stated, Unusable
 from pins.resolve.matching import VersionList
-from pins.resolve.problem import Choice, Constraint, Problem, RequirementSource, Requires
+from pins.resolve.problem import Choice, Constraint, Origin, Problem, RequirementSource, Requires
 from pins.resolve.requirement_line import Markers, RequirementLine, read_line
 from pins.resolve.search import ABSENT, Edge, Literal, Search
 from pins.sources.target import Installer
@@ -97,6 +97,7 @@ class Universe:
         self._supports: dict[tuple[str, str], _Support] = {}
         self._bounds: dict[str, list[tuple[Constraint, RequirementLine]]] = {}
         self._overridden: set[str] = set()
+        self._missing: dict[str, str] = {}
         self._named: dict[str, list[RequirementLine]] = {}
         self._state_problem()
 
@@ -117,7 +118,7 @@ class Universe:
             mask = node.versions.all
             if line.name not in self._overridden:
                 mask = node.versions.taken_by(line.specifiers)
-            fact = self._new_fact(Stated(constraint, line.name, mask, is_requirement=True))
+            fact = self._new_fact(Stated(constraint, line.name, line.extras, mask, is_requirement=True))
             self._unknown_if_unmatched(node, line)
             for extra in ("", *line.extras):
                 variable = self._node(line.name, extra).variable
@@ -148,6 +149,41 @@ class Universe:
     def base(self, node: Node) -> Node:
         """The variable of the distribution that an extra belongs to."""
         return self._variables[node.name, ""]
+
+    def stated(self, fact: Stated) -> list[Literal]:
+        """What a constraint of the problem says, as literals that all hold."""
+        asks = 0 if fact.is_requirement else ABSENT
+        return [(self._variables[fact.name, extra].variable, fact.mask | asks) for extra in ("", *fact.extras)]
+
+    def unit_of(self, fact: Fact) -> list[Literal]:
+        """What a fact that is no edge says, as literals that all hold; what depends on others is left out."""
+        match fact:
+            case Stated():
+                return self.stated(fact)
+            case Unusable(name=name, mask=mask) | Admission(name=name, mask=mask):
+                variable = self._variables[name, ""].variable
+                return [(variable, self.search.full[variable] & ~mask)]
+            case _:
+                return []
+
+    def missing(self, name: str) -> str:
+        """Why a name has no choices."""
+        return self._missing.get(name, f"{name} has no release")
+
+    def lines_between(self, source: Node, values: int, target: Node) -> list[tuple[str, Origin | None]]:
+        """The requirements of these choices on a name (or an extra of it), as written without markers."""
+        found = []
+        for i in range(values.bit_length() - 1):
+            answer = self._requires.get((source.name, i)) if values & 2 << i else None
+            if answer is None:
+                continue
+            counting = set(self._lines(source, i))
+            for position, line in enumerate(self._read[source.name][i]):
+                if line in counting and line.name == target.name and (not target.extra or target.extra in line.extras):
+                    extras = f"[{','.join(line.extras)}]" if line.extras else ""
+                    origin = answer.origins[position] if answer.origins else None
+                    found.append((f"{line.name}{extras}{line.specifiers}", origin))
+        return found
 
     def extras(self, node: Node) -> Sequence[Node]:
         """The variables of a name's extras."""
@@ -196,6 +232,8 @@ class Universe:
             found = answers[name]
             choices = found.choices or ((Choice("unknown", None),) if found.unknown else ())
             node = self._new_node(name, "", choices, VersionList(choices))
+            if found.missing:
+                self._missing[name] = found.missing
             self._read[name] = {}
             if found.unknown and not found.choices:
                 self._requires[name, 0] = Requires(unknown=found.unknown)
@@ -221,7 +259,7 @@ class Universe:
         self._admit(node, yanked, pre_releases)
         for constraint, line in self._bounds.get(node.name, ()):
             mask = node.versions.taken_by(line.specifiers)
-            fact = self._new_fact(Stated(constraint, node.name, mask, is_requirement=False))
+            fact = self._new_fact(Stated(constraint, node.name, (), mask, is_requirement=False))
             self.search.unit(node.variable, mask | ABSENT, fact)
             self._unknown_if_unmatched(node, line)
 

@@ -1,0 +1,232 @@
+"""Facts as sentences: a few lines from what was asked to why it cannot be."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pins.resolve.derivation import Step, derive
+from pins.resolve.facts import Admission, Asks, Fact, NotKnown, Stated, Unusable
+from pins.resolve.problem import Origin, OriginKind
+from pins.resolve.runs import run_text
+from pins.resolve.search import ABSENT, Literal
+from pins.resolve.universe import Node, Universe
+
+_MOST_SPECIFIERS = 2
+"""So many different requirements are quoted; of more, what they come to together is said."""
+
+
+@dataclass(frozen=True)
+class Premise:
+    """What a sentence stands on.
+
+    Attributes:
+        requirement: such as "setuptools<82".
+        origin: who says it: "torch 2.12.0 and 2.12.1", "docker/Dockerfile:12".
+        kind: of a constraint of the problem; None for what a release requires.
+    """
+
+    requirement: str
+    origin: str
+    kind: OriginKind | None = None
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One line of an explanation.
+
+    Attributes:
+        text: without a full stop.
+        premises: what it stands on.
+    """
+
+    text: str
+    premises: tuple[Premise, ...]
+
+
+def sentences(universe: Universe, core: Sequence[int], assumptions: Sequence[Literal]) -> tuple[Sentence, ...]:
+    """Say how the facts of a core exclude what is assumed (or each other)."""
+    return tuple(_Story(universe, core, assumptions).told())
+
+
+class _Story:
+    def __init__(self, universe: Universe, core: Sequence[int], assumptions: Sequence[Literal]) -> None:
+        self.universe = universe
+        self.core = core
+        self.derivation = derive(universe, core, assumptions)
+        self.untold = [n for n in core if not isinstance(universe.facts[n], Asks)]
+        self.assumed = {variable for variable, _ in assumptions}
+
+    def told(self) -> Iterable[Sentence]:
+        for step in self.derivation.steps:
+            source, target = self._node(step.edge.source), self._node(step.edge.target)
+            if source is None or target is None:
+                continue
+            if step.forward:
+                yield from self._before(source, merging=False)
+                yield self._forward(step, source, target)
+                if not step.left:
+                    yield from self._before(target, merging=False)
+            else:
+                yield from self._before(source, merging=True)
+                yield from self._before(target, merging=True)
+                yield self._backward(step, source, target)
+        for number in [*self.untold]:
+            self.untold.remove(number)
+            yield self._unit(self.universe.facts[number])
+
+    def _before(self, node: Node, *, merging: bool) -> Iterable[Sentence]:
+        """What is known of a name before it is first used; what is merged into the next sentence is left for it."""
+        for number in [*self.untold]:
+            fact = self.universe.facts[number]
+            if isinstance(fact, NotKnown) or fact.name != node.name:  # type: ignore[union-attr]
+                continue
+            if merging and isinstance(fact, Stated):
+                continue
+            self.untold.remove(number)
+            yield self._unit(fact)
+
+    def _taken(self, node: Node) -> list[Stated]:
+        """The constraints on a name that were not told yet; they are now."""
+        found = []
+        for number in [*self.untold]:
+            fact = self.universe.facts[number]
+            if isinstance(fact, Stated) and fact.name == node.name:
+                self.untold.remove(number)
+                found.append(fact)
+        return found
+
+    def _forward(self, step: Step, source: Node, target: Node) -> Sentence:
+        values = step.source & ~ABSENT
+        who = self._versions(source, values)
+        texts, places = self._quoted(source, values, target)
+        wanted = " or ".join(texts)
+        if len(texts) > _MOST_SPECIFIERS:
+            union = 0
+            for given, allowed in step.edge.rows:
+                if given & values:
+                    union |= allowed
+            wanted = (
+                f"{_title(target)} {run_text(target.choices, union, self._offered(target) | union, open_ended=False)}"
+            )
+        text = f"{who} {_verb(values, 'require')} {wanted}{places}"
+        if not step.left and not target.choices:
+            text += f", and {self.universe.missing(target.name)}"
+        elif not step.left and not self._is_limited(target):
+            text += f", which no release of {target.name} is"
+        return Sentence(text, self._premises(source, values, target))
+
+    def _backward(self, step: Step, source: Node, target: Node) -> Sentence:
+        premises: list[Premise] = []
+        before = step.source & ~ABSENT
+        left = step.left & ~ABSENT
+        own = self._taken(source)
+        others = self._taken(target)
+        premises += [_premise(fact) for fact in (*own, *others)]
+        premises += self._premises(source, before, target)
+        whom = " and ".join(_cited(fact) for fact in others) or self._versions(target, step.target & ~ABSENT)
+        if left:
+            among = f"of {' and '.join(_cited(fact) for fact in own)} only" if own else "only"
+            name = "" if own else f"{_title(source)} "
+            listed = run_text(source.choices, left, self._offered(source) | left, open_ended=False)
+            text = f"{among} {name}{listed} {_verb(left, 'take')} {whom}"
+        else:
+            subject = " and ".join(_cited(fact) for fact in own) or self._versions(source, before)
+            text = f"no release of {subject} takes {whom}" if own or before.bit_count() > 1 else ""
+            if not text:
+                texts, places = self._quoted(source, before, target)
+                text = f"{subject} requires {' or '.join(texts)}{places}, not {whom}"
+        return Sentence(text, tuple(premises))
+
+    def _unit(self, fact: Fact) -> Sentence:
+        match fact:
+            case Stated():
+                return Sentence(stated_text(fact), (_premise(fact),))
+            case Unusable(name=name, mask=mask, reason=reason):
+                node = self.universe.node(name)
+                assert node is not None
+                listed = run_text(node.choices, mask, node.versions.all, open_ended=False)
+                text = f"{name} {listed} cannot be installed here: {reason}"
+                return Sentence(text, (Premise(f"{name} {listed}", reason),))
+            case Admission(name=name, mask=mask, reason=reason):
+                node = self.universe.node(name)
+                assert node is not None
+                listed = run_text(node.choices, mask, node.versions.all, open_ended=False)
+                text = f"{name} {listed}: {reason}, which nothing here asks for by name"
+                return Sentence(text, (Premise(f"{name} {listed}", reason),))
+        raise AssertionError(f"no sentence for {fact}")
+
+    def _node(self, variable: int) -> Node | None:
+        return self.universe.nodes[variable]
+
+    def _offered(self, node: Node) -> int:
+        return self.universe.offered(self.universe.base(node))
+
+    def _is_limited(self, node: Node) -> bool:
+        """Whether something else than what exists limits a name."""
+        facts = (self.universe.facts[number] for number in self.core)
+        return any(
+            (isinstance(fact, Stated) and fact.name == node.name)
+            or (isinstance(fact, Asks) and self._node(fact.edge.target) is node)
+            for fact in facts
+        )
+
+    def _versions(self, node: Node, mask: int) -> str:
+        offered = self._offered(node)
+        if mask.bit_count() > 1 and not offered & ~mask:
+            return f"every release of {_title(node)}"
+        return f"{_title(node)} {run_text(node.choices, mask, offered | mask)}"
+
+    def _quoted(self, source: Node, values: int, target: Node) -> tuple[list[str], str]:
+        """The different requirements of these choices on a target, and where a source tree says so."""
+        lines = self.universe.lines_between(source, values, target)
+        texts = list(dict.fromkeys(text for text, _ in lines))
+        places = list(dict.fromkeys(origin.place for _, origin in lines if origin and origin.place))
+        return texts, f" ({', '.join(places[:2])})" if places else ""
+
+    def _premises(self, source: Node, values: int, target: Node) -> tuple[Premise, ...]:
+        by_text: dict[str, int] = {}
+        places: dict[str, str] = {}
+        for i in range(values.bit_length() - 1):
+            if values & 2 << i:
+                for text, origin in self.universe.lines_between(source, 2 << i, target):
+                    by_text[text] = by_text.get(text, 0) | 2 << i
+                    if origin and origin.place:
+                        places[text] = origin.place
+        return tuple(Premise(text, places.get(text) or self._versions(source, mask)) for text, mask in by_text.items())
+
+
+def _title(node: Node) -> str:
+    return f"{node.name}[{node.extra}]" if node.extra else node.name
+
+
+def _verb(mask: int, verb: str) -> str:
+    return f"{verb}s" if mask.bit_count() == 1 else verb
+
+
+def _cited(fact: Stated) -> str:
+    place = fact.constraint.origin.place
+    return f"{fact.constraint.requirement} ({place})" if place else fact.constraint.requirement
+
+
+def stated_text(fact: Stated) -> str:
+    """A constraint of the problem as a sentence."""
+    origin = fact.constraint.origin
+    place = f" ({origin.place})" if origin.place else ""
+    reason = f": {origin.sentence}" if origin.sentence else ""
+    requirement = fact.constraint.requirement
+    match origin.kind:
+        case OriginKind.DECLARED:
+            said = "is asked for" if fact.is_requirement else "is a constraint"
+            return f"{requirement} {said}{place}{reason}"
+        case OriginKind.INFERRED:
+            return f"{requirement} is inferred{place}{reason}"
+        case OriginKind.KNOWN_BAD:
+            return f"{requirement}: known bad{place}{reason}"
+        case OriginKind.HOLD:
+            return f"{requirement} is held{place}{reason}"
+        case OriginKind.GIVEN:
+            return f"{requirement} is assumed{place}{reason}"
+
+
+def _premise(fact: Stated) -> Premise:
+    origin: Origin = fact.constraint.origin
+    return Premise(fact.constraint.requirement, origin.place or origin.sentence, origin.kind)
