@@ -8,6 +8,8 @@ The command runs in an empty directory of the build's own, with `PIN_<NAME>` for
 Values of pins reach it through the environment alone, never through a command line. Where it makes a virtual
 environment in `venv` or `.venv`, a smoke script that ends in .py runs with that one's Python, and every script finds it
 active; otherwise with the Python that `--python` names, or that runs bisector.
+
+With git pins, the directory holds their checkouts (`command_checkouts`), and `CHECKOUT_<NAME>` says where each is.
 """
 
 import hashlib
@@ -24,11 +26,12 @@ from pathlib import Path
 
 from bisector.environments.base import BuildFailedError
 from bisector.environments.build_directory import build_marker, keep_bytecode_with, read_stamp, remove_tree, write_stamp
+from bisector.environments.command_checkouts import CommandCheckouts
 from bisector.environments.python_interpreters import Interpreter, find_interpreter
 from bisector.environments.venv.content import content_identity, installed_distributions
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.processes import run_process
-from bisector.smoke import WORK, pin_variables, smoke_command, smoke_environment
+from bisector.smoke import WORK, checkout_variables, pin_variables, smoke_command, smoke_environment
 from pins.errors import EnvironmentFailureError, UsageError
 from pins.sources.redaction import redact
 
@@ -52,6 +55,7 @@ class CommandEnvironment:
         build_timeout: seconds that one build may take.
         variables: the caller's environment; by default, that of this process.
         directory: where bisector was started; by default, the working directory.
+        checkouts: the git pins among the candidates' pins.
     """
 
     def __init__(
@@ -62,7 +66,9 @@ class CommandEnvironment:
         build_timeout: float | None = None,
         variables: Mapping[str, str] | None = None,
         directory: Path | None = None,
+        checkouts: CommandCheckouts | None = None,
     ) -> None:
+        self._checkouts = checkouts or CommandCheckouts()
         self._words = tuple(build_command)
         self._python = python
         self._build_timeout = build_timeout
@@ -151,6 +157,7 @@ class CommandEnvironment:
         except OSError as error:
             raise EnvironmentFailureError(f"cannot make the build directory {tree}: {error.strerror}") from error
         try:
+            self._checkouts.write(recipe.candidate, tree)
             ended = run_process(
                 self._command,
                 environment=self._variables | pin_variables(recipe.candidate) | self._places(tree),
@@ -174,7 +181,8 @@ class CommandEnvironment:
         return Build(recipe.input_hash, str(directory), identity, installed)
 
     def _places(self, tree: Path) -> dict[str, str]:
-        return {"BUILD_DIRECTORY": str(tree), "START_DIRECTORY": str(self._start), "PWD": str(tree)}
+        own = {"BUILD_DIRECTORY": str(tree), "START_DIRECTORY": str(self._start), "PWD": str(tree)}
+        return own | checkout_variables(self._checkouts.places(tree))
 
     def _failure(self, ended: Ended, candidate: Candidate) -> BuildFailedError | EnvironmentFailureError:
         doing = f"building {candidate} with {self._command[0]}"
