@@ -7,6 +7,7 @@ from bisector.leftovers import Garbage
 from pins.json_document import opening
 
 SCHEMA = "bisector.cli.gc/1"
+KEPT = "bisector gc --all removes them"
 
 
 def render_garbage(garbage: Garbage, output_format: str, *, dry_run: bool) -> str:
@@ -17,19 +18,35 @@ def render_garbage(garbage: Garbage, output_format: str, *, dry_run: bool) -> st
                 **opening(SCHEMA, "bisector"),
                 "dry_run": dry_run,
                 "removed": [asdict(each) for each in garbage.removed],
+                "kept": [asdict(each) for each in garbage.kept],
                 "not_looked_for": garbage.not_looked_for,
+                "cache": garbage.cache,
+                "cache_bytes": garbage.cache_bytes,
             }
             return json.dumps(document, indent=2, ensure_ascii=False)
         case "text":
             verb = "would remove" if dry_run else "removed"
-            lines = [f"{verb} {each.what} ({each.run})" for each in garbage.removed]
-            return "\n".join(lines or ["nothing is left over"])
+            lines = [f"{verb} {each.what} ({each.run})" for each in garbage.removed] or ["nothing is left over"]
+            lines += [f"kept {each.what} ({each.run}): {KEPT}" for each in garbage.kept]
+            return "\n".join([*lines, *_of_cache(garbage)])
     from bisector.cli.output import drawn
     from pins.report.blocks import Block, Bullets, Document, Paragraph, Section, Table, literal, prose
     from pins.report.tones import Tone
 
     table = Table(("what", "run"), tuple((literal(each.what), literal(each.run)) for each in garbage.removed))
     lead: Block = table if garbage.removed else Paragraph(prose("Nothing is left over."))
+    kept = Bullets(tuple(literal(f"{each.what} ({each.run})") for each in garbage.kept))
     missed = Bullets(tuple(literal(what) for what in garbage.not_looked_for))
-    sections = (Section("Not looked for", (missed,)),) if garbage.not_looked_for else ()
-    return drawn(Document("Would be removed" if dry_run else "Removed", Tone.PLAIN, (lead,), sections), output_format)
+    sections = [Section(f"Kept: {KEPT}", (kept,))] if garbage.kept else []
+    sections += [Section("Not looked for", (missed,))] if garbage.not_looked_for else []
+    sections += [Section("Cache", (Paragraph(literal(line)),)) for line in _of_cache(garbage)]
+    return drawn(
+        Document("Would be removed" if dry_run else "Removed", Tone.PLAIN, (lead,), tuple(sections)), output_format
+    )
+
+
+def _of_cache(garbage: Garbage) -> list[str]:
+    size = garbage.cache_bytes / 1024**2
+    if size < 1:
+        return []
+    return [f"the cache takes {size:,.0f} MiB ({garbage.cache}): bisector gc --caches removes it"]

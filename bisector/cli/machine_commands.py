@@ -20,6 +20,7 @@ def _gc(
     older_than: Annotated[
         str, typer.Option("--older-than", metavar="30d", help="Also whole runs, last touched longer ago.")
     ] = "",
+    caches: Annotated[bool, typer.Option("--caches", help="Also downloads, which are then made again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
     output_format: Format = "text",
     output: Output = None,
@@ -39,7 +40,7 @@ def _gc(
     from bisector.leftovers import collect_garbage
 
     age = timedelta(seconds=parse_duration(older_than, "--older-than")) if older_than else None
-    garbage = collect_garbage(everything=everything, older_than=age, dry_run=dry_run)
+    garbage = collect_garbage(everything=everything, older_than=age, caches=caches, dry_run=dry_run)
     for what in garbage.not_looked_for:
         say(f"not looked for: {what}")
     code = 6 if garbage.not_looked_for else 0

@@ -67,15 +67,15 @@ def create(
         EnvironmentFailureError: the engine cannot make it.
     """
     with temporary_directory() as room:
-        identity = Path(room) / "container"
+        identity = room / "container"
         # First of all, since a word without a dash among the user's ends the options there and then.
         own = ["--pull=never", f"--cidfile={identity}", f"--entrypoint={command[0]}"]
         words = [program, "create", *own, *options, "--", image]
         ended = run_process(
             [*words, *command[1:]],
             environment=environment,
-            directory=Path(room),
-            log=Path(room) / "log",
+            directory=room,
+            log=room / "log",
             marker=marker,
             timeout=CREATE_TIMEOUT,
         )

@@ -89,6 +89,15 @@ def remove_leftovers(runs: Collection[str], *, images: bool = True, dry_run: boo
     return removed
 
 
+def kept_images(runs: Collection[str]) -> list[str]:
+    """The images of these runs, in words.
+
+    Raises:
+        EnvironmentFailureError: the engine does not answer.
+    """
+    return [f"image {_shown(found)}" for found in list_leftovers(runs) if found.kind == "image"]
+
+
 def _remove(client: "docker.DockerClient", found: Leftover) -> None:
     if found.kind == "container":
         client.api.remove_container(found.id, v=True, force=True)
