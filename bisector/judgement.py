@@ -98,6 +98,8 @@ class Judge:
         if self.expect:
             matched = re.search(self.expect, ended.errors + "\n" + ended.output, re.MULTILINE)
             return Outcome.FAIL if matched else Outcome.OTHER
+        if self.metric:  # the script broke down: that is not a bad value
+            return Outcome.OTHER
         if signature is None:
             return Outcome.FAIL
         from bisector.signature import Comparison

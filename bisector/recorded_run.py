@@ -1,6 +1,7 @@
 """What a run has shown: each candidate, each failure, and what differs between two candidates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,10 +37,12 @@ class RecordedRun:
         finished: whether the run is over. `stopped`: what stopped it, None where nothing did.
     """
 
-    def __init__(self, journal: Journal, run_directory: Path) -> None:
+    def __init__(self, journal: Journal, run_directory: Path, changes: Mapping[str, object] | None = None) -> None:
+        """Read the journal; `changes` are fields of the request that are to be taken otherwise than they were."""
         self.journal = journal
         self.directory = run_directory
-        self.request: RunRequest = adapter(RunRequest).validate_json(journal.meta("request"))
+        request: RunRequest = adapter(RunRequest).validate_json(journal.meta("request"))
+        self.request = replace(request, **(changes or {}))  # type: ignore[arg-type]
         self.axes: tuple[Axis, ...] = adapter(tuple[Axis, ...]).validate_json(journal.meta("axes"))
         self.chain = chain_of(journal)
         self.tried = tried_so_far(journal)

@@ -41,7 +41,12 @@ def result_of(journal: Journal, run_directory: Path) -> Result:
 
     The verdict of a run that is not over is "interrupted" (or "infrastructure", where that stopped it).
     """
-    return _Assembly(RecordedRun(journal, run_directory)).result()
+    return result_from(RecordedRun(journal, run_directory))
+
+
+def result_from(run: RecordedRun) -> Result:
+    """What has been found, from a record that was read already."""
+    return _Assembly(run).result()
 
 
 def load_result(run_directory: Path) -> Result:

@@ -25,6 +25,9 @@ def _run(
         Path | None, typer.Argument(metavar="FILE", help="bisect.toml, or a pyproject.toml: options.")
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what would be done, then stop.")] = False,
+    replay: Annotated[
+        str, typer.Option("--replay", metavar="RUN", hidden=True, help="Judge a run's record anew, run nothing.")
+    ] = "",
     output_format: Format = "text",
     output: Output = None,
     quiet: Quiet = False,
@@ -42,6 +45,11 @@ def _run(
     """
     check_format(output_format)
     typed: Typed = invocation.obj
+    if replay:
+        from bisector.cli.replay_options import changes_from
+        from bisector.recomputation import recompute
+
+        return show(recompute(replay, changes_from(options)), output_format, output, no_color)
     from bisector.cli.request import request_from
 
     options = _with_configuration(options, file, quiet)
