@@ -257,11 +257,11 @@ class Search:
             if conflict is not None:
                 return conflict
         for other, is_extra in self._mirrors[variable]:
-            others = self.full[variable] & ~domain
-            if is_extra:
-                conflict = self._narrow(other, domain | ABSENT, ((variable, others), (other, domain | ABSENT)), 0)
-            elif not domain & ABSENT:
-                conflict = self._narrow(other, domain, ((variable, others), (other, domain)), 0)
+            if domain & ABSENT and not is_extra:
+                continue
+            allowed = domain | ABSENT if is_extra else domain
+            why = ((variable, self.full[variable] & ~domain), (other, allowed))
+            conflict = self._narrow(other, allowed, why, 0)
             if conflict is not None:
                 return conflict
         return self._visit_watches(variable)
