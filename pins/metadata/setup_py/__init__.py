@@ -1,0 +1,1 @@
+"""Reading a `setup.py` without running it."""

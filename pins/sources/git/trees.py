@@ -1,0 +1,188 @@
+"""The same few files at very many commits, read in a handful of calls of git.
+
+A thousand commits share most of their trees and nearly all contents of the files asked for, so that each tree and each
+content is read once. Trees are walked here rather than by git (`COMMIT:PATH`), since git answers alike for a path that
+does not exist and for one whose objects are missing, and would fetch contents one by one.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pins.errors import EnvironmentFailureError
+from pins.sources.git.clone import Clone
+from pins.sources.git.program import GitFailedError
+
+_SUBMODULE = "160000"
+_DIRECTORY = "40000"
+_AT_ONCE = 2_000
+"""Objects that are read by one call: their contents are in memory together."""
+
+
+class MissingObjectsError(EnvironmentFailureError):
+    """The repository lacks objects that its commits name: it is partial, shallow or damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What lies at a path.
+
+    Attributes:
+        mode: of git, without leading zeros: "100644", "100755", "120000" (a link), "40000", "160000" (a submodule).
+        id: full hash of the blob, the tree, or the submodule's commit.
+    """
+
+    mode: str
+    id: str
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file with a content."""
+        return self.mode.startswith("100")
+
+    @property
+    def is_submodule(self) -> bool:
+        """Whether it is a commit of another repository."""
+        return self.mode == _SUBMODULE
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it is a tree."""
+        return self.mode == _DIRECTORY
+
+
+@dataclass
+class Trees:
+    """Reads trees and contents of one repository; keeps what it has read.
+
+    Attributes:
+        clone: the repository.
+    """
+
+    clone: Clone
+    _roots: dict[str, str] = field(default_factory=dict)
+    _trees: dict[tuple[str, frozenset[str]], dict[str, Node]] = field(default_factory=dict)
+    _contents: dict[str, bytes] = field(default_factory=dict)
+
+    def nodes(self, commits: Sequence[str], paths: Collection[str]) -> dict[str, dict[str, Node]]:
+        """What lies at each path of each commit: commit -> path -> node; paths that do not exist are left out.
+
+        Raises:
+            MissingObjectsError: a commit or a tree is not in the repository.
+        """
+        self._read_roots(commits)
+        places = {commit: {"": Node(_DIRECTORY, self._roots[commit])} for commit in commits}
+        wanted = {path: tuple(path.strip("/").split("/")) for path in paths}
+        for depth in range(max((len(parts) for parts in wanted.values()), default=0)):
+            prefixes = {parts[: depth + 1] for parts in wanted.values() if len(parts) > depth}
+            for parent in {"/".join(prefix[:-1]) for prefix in prefixes}:
+                names = frozenset(prefix[-1] for prefix in prefixes if "/".join(prefix[:-1]) == parent)
+                above = {
+                    commit: node.id
+                    for commit, found in places.items()
+                    if (node := found.get(parent)) is not None and node.is_directory
+                }
+                self._read_trees(above.values(), names)
+                for commit, tree in above.items():
+                    for name, node in self._trees[tree, names].items():
+                        places[commit][f"{parent}/{name}".lstrip("/")] = node
+        return {
+            commit: {path: found[key] for path, parts in wanted.items() if (key := "/".join(parts)) in found}
+            for commit, found in places.items()
+        }
+
+    def listing(self, commit: str, directory: str = "") -> dict[str, Node]:
+        """What lies directly in a directory of a commit, {} where there is none; raises as `nodes` does."""
+        if not directory.strip("/"):
+            self._read_roots([commit])
+            node = Node(_DIRECTORY, self._roots[commit])
+        else:
+            found = self.nodes([commit], [directory])[commit]
+            if directory not in found or not found[directory].is_directory:
+                return {}
+            node = found[directory]
+        return _parse(self._read([node.id], "tree")[node.id], len(node.id) // 2)
+
+    def contents(self, ids: Iterable[str]) -> Mapping[str, bytes]:
+        """The contents of blobs by their hashes; those that a partial clone lacks are fetched together.
+
+        Raises:
+            MissingObjectsError: one is not in the repository and cannot be had.
+        """
+        asked = list(dict.fromkeys(ids))
+        wanted = [name for name in asked if name not in self._contents]
+        if wanted and self.clone.source is None:
+            self._fetch(wanted)
+        self._contents.update(self._read(wanted, "blob"))
+        return {name: self._contents[name] for name in asked}
+
+    def _read_roots(self, commits: Sequence[str]) -> None:
+        wanted = [commit for commit in dict.fromkeys(commits) if commit not in self._roots]
+        for commit, content in self._each(wanted, "commit"):
+            match = re.match(rb"tree ([0-9a-f]+)\n", content)
+            if match is None:
+                raise MissingObjectsError(f"commit {commit} of {self.clone.address.shown} is damaged")
+            self._roots[commit] = match[1].decode()
+
+    def _read_trees(self, ids: Iterable[str], names: frozenset[str]) -> None:
+        wanted = [tree for tree in dict.fromkeys(ids) if (tree, names) not in self._trees]
+        for tree, content in self._each(wanted, "tree"):
+            nodes = _parse(content, len(tree) // 2)
+            self._trees[tree, names] = {name: nodes[name] for name in names if name in nodes}
+
+    def _read(self, ids: Sequence[str], kind: str) -> dict[str, bytes]:
+        return dict(self._each(ids, kind))
+
+    def _each(self, ids: Sequence[str], kind: str) -> Iterator[tuple[str, bytes]]:
+        for start in range(0, len(ids), _AT_ONCE):
+            some = ids[start : start + _AT_ONCE]
+            try:
+                printed = self.clone.git("cat-file", "--batch", "--buffer", given=("\n".join(some) + "\n").encode())
+            except GitFailedError as error:
+                raise MissingObjectsError(f"{self.clone.address.shown} cannot be read: {error.said[:200]}") from error
+            position = 0
+            for name in some:
+                end = printed.index(b"\n", position)
+                head = printed[position:end].split(b" ")
+                if len(head) != 3 or head[1] != kind.encode():
+                    raise MissingObjectsError(self._lacks(name, kind))
+                size = int(head[2])
+                yield name, printed[end + 1 : end + 1 + size]
+                position = end + size + 2
+
+    def _lacks(self, name: str, kind: str) -> str:
+        what = {"blob": "the content of a file", "tree": "the directory", "commit": "the commit"}[kind]
+        shallow = (self.clone.directory / "shallow").exists()
+        hint = "`git fetch --unshallow` may bring it" if shallow else "it may be a partial clone: a full one has it"
+        return f"{self.clone.address.shown} lacks {what} {name[:12]}; {hint}"
+
+    def _fetch(self, ids: Sequence[str]) -> None:
+        """Fetch the contents that a partial clone lacks, all at once; what cannot be had is found out when read."""
+        try:
+            listed = self.clone.git(
+                *("rev-list", "--objects", "--missing=print", "--no-walk=unsorted", "--stdin"),
+                given=("\n".join(ids) + "\n").encode(),
+            ).decode()
+            missing = [line[1:].strip() for line in listed.splitlines() if line.startswith("?")]
+            if missing:
+                with self.clone.locked():
+                    self.clone.git(
+                        *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none"),
+                        *("--stdin", "origin"),
+                        given=("\n".join(missing) + "\n").encode(),
+                    )
+        except GitFailedError:
+            return
+
+
+def _parse(content: bytes, width: int) -> dict[str, Node]:
+    found: dict[str, Node] = {}
+    position = 0
+    while position < len(content):
+        space = content.index(b" ", position)
+        zero = content.index(b"\0", space)
+        mode = content[position:space].decode()
+        name = content[space + 1 : zero].decode("utf-8", "surrogateescape")
+        position = zero + 1 + width
+        found[name] = Node(mode, content[zero + 1 : position].hex())
+    return found
