@@ -80,6 +80,7 @@ def new_journal(
             "chain": to_json(tuple(candidate.pins for candidate in chain.candidates)),
             "fingerprint": to_json(_fingerprint(request, environment)),
             "environment": environment.name,
+            "directory": str(Path.cwd()),
             "facts": to_json(host_facts()),
         },
     )
@@ -104,6 +105,24 @@ def refuse_changed_inputs(journal: Journal, request: RunRequest, environment: En
             f"{', '.join(changed)} changed since this run began, so that what it found so far would not fit what is"
             " still to come; put it back, or start a new run"
         )
+
+
+def enter_directory_of(run_directory: Path) -> None:
+    """Make the directory in which a run was started the current one: relative paths and configuration begin there.
+
+    Raises:
+        UsageError: it is gone.
+    """
+    journal = Journal(run_directory / JOURNAL, writable=False)
+    directory = journal.meta("directory")
+    journal.close()
+    try:
+        os.chdir(directory or ".")
+    except OSError as error:
+        raise UsageError(
+            f"run {run_directory.name} was started in {directory}, where its relative paths begin, and that cannot be"
+            f" entered: {error.strerror}; make it again, or start a new run"
+        ) from error
 
 
 def with_index_again(request: RunRequest, run_directory: Path, index_url: str) -> RunRequest:

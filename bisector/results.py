@@ -113,6 +113,7 @@ class _Assembly:
             fail_if_good=ending.fail_if_good if ending else None,
             probes=probes,
             reproduce=self._reproduce(),
+            reproduce_in=self.run.journal.meta("directory"),
             resume="" if self.run.finished else f"bisector resume {self.run.directory.name}",
             notes=notes_of(self.run, ending, witnesses),
             environment=self.run.journal.meta("environment"),

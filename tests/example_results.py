@@ -112,6 +112,7 @@ CULPRIT = Result(
         probe(4, 4, one_pin("3.0.4"), Outcome.PASS, runs=4),
     ),
     reproduce="bisector run --pin pybind11=3.0.0..3.1.0 --smoke ./load.py --exclude-newer 2026-11-03T10:15:00Z",
+    reproduce_in="/home/ana/kimi",
     environment="venv, CPython 3.12.7, uv 0.9.8",
     exclude_newer=datetime(2026, 11, 3, 10, 15, tzinfo=UTC),
     facts={"kernel": "Linux 6.8.0-48-generic x86_64", "platform": "glibc 2.39"},

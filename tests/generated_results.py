@@ -118,6 +118,7 @@ results = st.builds(
     fail_if_good=probability,
     probes=st.lists(probes, max_size=2).map(tuple),
     reproduce=text,
+    reproduce_in=text,
     resume=text,
     notes=st.lists(text, max_size=2).map(tuple),
     environment=text,

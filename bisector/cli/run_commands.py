@@ -90,11 +90,18 @@ def _resume(
     check_format(output_format)
     from bisector import session
     from bisector.cli.arguments import parse_duration, parse_max_runs
+    from bisector.inputs import enter_directory_of
+    from bisector.runs import find_run
 
     seconds = parse_duration(budget, "--budget") if budget else None
     runs = parse_max_runs(max_runs) if max_runs else None
+    run_directory = find_run(run)
+    output = None if output is None else output.absolute()
+    enter_directory_of(run_directory)
     with progress(quiet, verbose, no_color) as reporter:
-        result = session.resume(run, reporter=reporter, index_url=index_url, budget=seconds, max_runs=runs)
+        result = session.resume(
+            str(run_directory), reporter=reporter, index_url=index_url, budget=seconds, max_runs=runs
+        )
     return show(result, output_format, output, no_color)
 
 

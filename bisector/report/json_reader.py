@@ -83,6 +83,7 @@ def _result(document: JsonValue) -> Result:
         fail_if_good=None if rates.missing else rates["fail_if_good"].optional_number(),
         probes=document["probes"].items(_probe),
         reproduce=document["reproduce"].text(),
+        reproduce_in=document["reproduce_in"].text(),
         resume=document["resume"].text(),
         notes=document["notes"].items(lambda note: note.text(None)),
         environment=document["environment"].text(),

@@ -70,6 +70,7 @@ def result_object(result: Result) -> Json:
         "rates": {"fail_if_bad": _number(result.fail_if_bad), "fail_if_good": _number(result.fail_if_good)},
         "probes": [_probe(probe) for probe in result.probes],
         "reproduce": result.reproduce,
+        "reproduce_in": result.reproduce_in,
         "resume": result.resume,
         "notes": list(result.notes),
         "environment": result.environment,

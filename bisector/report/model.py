@@ -189,6 +189,8 @@ class Result:
     fail_if_good: float | None = None
     probes: tuple[ProbeRecord, ...] = ()
     reproduce: str = ""
+    reproduce_in: str = ""
+    """The directory in which that command line was typed, where its relative paths begin."""
     resume: str = ""
     notes: tuple[str, ...] = ()
     """Further sentences for the reader: what was not run, what could not be told, what to try next."""

@@ -70,7 +70,7 @@ def outline(result: Result) -> Document:
         _held_fixed(result),
         _probes(result),
         _what_was_run(result),
-        Section("Reproduce", (Code(result.reproduce, command=True),) if result.reproduce else ()),
+        Section("Reproduce", _reproduce(result)),
         Section("Go on", (Code(result.resume, command=True),) if result.resume else ()),
     )
     return Document(
@@ -113,6 +113,13 @@ def _before_it(result: Result, candidate: Candidate) -> tuple[str, Line]:
         return "Before it", (*earlier, Span(f" {MEANINGS[probe.outcome]}"))
     how = run_tally(probe) if probe is not None and probe.outcome in (Outcome.PASS, Outcome.FAIL) else ""
     return "Fails before it", (*earlier, Span(f" ({how or 'in another way'})"))
+
+
+def _reproduce(result: Result) -> tuple[Block, ...]:
+    if not result.reproduce:
+        return ()
+    place = (*prose("In "), *literal(result.reproduce_in), *prose(":"))
+    return (*((Paragraph(place),) if result.reproduce_in else ()), Code(result.reproduce, command=True))
 
 
 def _failing_output(result: Result) -> Section:

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -136,9 +137,36 @@ def test_what_follows_the_dashes_is_the_scripts(bisector: Command, widget: Local
     script = smoke(tmp_path, 'test "$1,$2,$3" = "--pin,a b,--" && test "$PIN_WIDGET" -lt 5')
     ran = bisector("run", *run_options(widget), "--smoke", script, "--", "--pin", "a b", "--")
     assert "widget 4 -> 5" in ran.stdout, ran.stderr
-    reproduce = json.loads(bisector("report", "--format", "json").stdout)["reproduce"]
+    report = json.loads(bisector("report", "--format", "json").stdout)
+    reproduce = report["reproduce"]
+    assert report["reproduce_in"] == str(tmp_path)
     assert "--smoke smoke.sh --exclude-newer 20" in reproduce
     assert reproduce.endswith(" -- --pin 'a b' --")
+
+
+def test_a_run_goes_on_in_the_directory_in_which_it_was_started(
+    bisector: Command, widget: LocalIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "build.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "build.sh").chmod(0o755)
+    options = [word if word != "true" else "./build.sh" for word in run_options(widget)]
+    stopped = bisector("run", *options, "--smoke", smoke(tmp_path), "--max-runs", "2")
+    assert stopped.returncode == 3, stopped.stderr
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    resumed = bisector("resume", "--max-runs", "50", "--output", "report.txt")
+    assert resumed.returncode == 0, resumed.stderr
+    assert f"In {tmp_path}:" in (elsewhere / "report.txt").read_text()
+    monkeypatch.chdir(elsewhere)  # the command went on where the run began
+    smoke(elsewhere)
+    gone = bisector("run", *run_options(widget), "--smoke", "smoke.sh", "--max-runs", "2")
+    assert gone.returncode == 3, gone.stderr
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(elsewhere)
+    refused = bisector("resume", "--max-runs", "50")
+    assert refused.returncode == 2
+    assert f"was started in {elsewhere}" in refused.stderr
 
 
 def test_options_come_from_a_file_and_its_paths_are_relative_to_it(

@@ -106,7 +106,7 @@ def test_a_long_command_is_broken_so_that_a_shell_still_takes_it() -> None:
     import shlex
 
     command = "bisector run " + " ".join(f"--with 'package-{n} >= {n}.0'" for n in range(20)) + " --smoke ./it"
-    shown = render(replace(CULPRIT, reproduce=command), "text", width=80)
+    shown = render(replace(CULPRIT, reproduce=command, reproduce_in=""), "text", width=80)
     section = shown.split("Reproduce\n")[1].split("\n\n")[0]
     assert shlex.split(section.replace("\\\n", " ")) == shlex.split(command)
     assert max(map(len, section.splitlines())) <= 80
