@@ -124,6 +124,17 @@ def test_out_of_memory_is_said_by_the_engine(setting: Setting) -> None:
     assert (killed.exit_status, killed.out_of_memory) == (137, "")
 
 
+def test_a_script_that_goes_on_after_a_child_was_killed_for_memory_is_no_evidence_if_it_fails(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = setting.environment()
+    build = setting.build(environment)
+    kills = itertools.count()
+    monkeypatch.setattr("bisector.environments.docker.environment.memory_kills_here", lambda: next(kills))
+    assert setting.run(environment, build, "raise SystemExit(1)").out_of_memory
+    assert setting.run(environment, build, "pass").out_of_memory == ""
+
+
 def test_a_run_whose_time_is_up_is_killed_with_all_it_started(setting: Setting) -> None:
     environment = setting.environment()
     build = setting.build(environment)

@@ -239,7 +239,7 @@ class Watched:
             return ""
         if state.get("OOMKilled"):
             return "the engine says that the container ran out of memory (OOMKilled)"
-        if state["ExitCode"] == 137 and killed_here():
+        if killed_here():  # whatever the script's own status: what was killed may be a child of it
             return "the kernel killed a process on this machine for lack of memory"
         return ""
 
