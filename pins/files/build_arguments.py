@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pins.files.file_pins import line_counter, simple_pin
-from pins.files.naming import dashed, stem
+from pins.files.naming import dashed, may_pin, stem
 from pins.model import FileProblem, Pin, PinKind, PinSet, Quoting
 
 
@@ -134,8 +134,24 @@ def _hcl_tokens(data: bytes) -> list[tuple[str, int, int]]:
 
 
 def bake_hcl(data: bytes) -> list[Given]:
-    """Defaults of variables and args of targets in a `docker-bake.hcl`."""
-    return list(_Hcl(data, _hcl_tokens(data)).body(()))
+    """Defaults of variables and args of targets in a `docker-bake.hcl`.
+
+    An arg that is a variable, and nothing else, has that variable's default, in the default's place.
+    """
+    found = list(_Hcl(data, _hcl_tokens(data)).body(()))
+    defaults = {given.name: given for given in found if given.said == f"variable {given.name}" and not given.unknown}
+    return [_resolved(given, defaults) for given in found]
+
+
+_REFERENCE = re.compile(r'(?:"\$\{)?([A-Za-z_]\w*)(?:\}")?\Z')
+
+
+def _resolved(given: Given, defaults: Mapping[str, Given]) -> Given:
+    reference = _REFERENCE.match(given.value) if given.unknown else None
+    default = defaults.get(reference[1]) if reference else None
+    if default is None:
+        return given
+    return Given(given.name, default.value, default.start, default.end, default.quoting, given.said)
 
 
 _JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
@@ -234,7 +250,10 @@ def read_build_arguments(data: bytes, file: str) -> PinSet:
     else:
         found = workflow_arguments(data)
     count = line_counter(data)
-    pins = [_pin(given, file, count(given.start)) for given in found if given.value or given.unknown]
+    said = [given for given in found if given.value or given.unknown]
+    wanted = [given for given in said if may_pin(given.name, "" if given.unknown else given.value)]
+    distinct = {(given.name, given.start): given for given in reversed(wanted)}
+    pins = [_pin(given, file, count(given.start)) for given in sorted(distinct.values(), key=lambda g: g.start)]
     return PinSet(file, tuple(pins), problems=problems)
 
 

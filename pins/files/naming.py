@@ -15,6 +15,16 @@ _PIN_NAME = re.compile(
     r"|_(?:BRANCH|COMMIT|VERSION|REF|TAG)_(?:NAME|ID|HASH|SHA)\Z"
 )
 _NOT_A_PIN = re.compile(r"API_VERSION|MIN_VERSION|PRETEND_VERSION|IMAGE_TAG_SUFFIX")
+_NO_PIN = re.compile(
+    r"(?:\A|_)(?:JOBS|THREADS|ARCH|ARCHS|ARCH_LIST|TARGETS|GFX|UID|GID|USER|GROUP|PORT|TIMEOUT|RETRIES|SIZE|DATE|ACL|PROXY)\Z"
+    r"|CUDA_ARCH|ROCM_ARCH|PLATFORM|USER_NAME|EMAIL|TOKEN|PASSWORD|PASSWD|SECRET|CREDENTIAL|API_?KEY|PRIVATE_KEY|ACCESS_KEY"
+)
+"""Lists of devices, numbers of jobs, ids, and what must not be shown at all."""
+_SWITCHES = frozenset({"", "0", "1", "true", "false", "on", "off", "yes", "no", "none", "null"})
+_VERSIONED = re.compile(
+    r"v?\d+(?:\.\d+)+[\w.+~-]*\Z|v\d\S*\Z|(?=\S*\d)[0-9a-f]{7,40}\Z|[\w./-]+:[\w.-]+\Z|\S+@sha256:\S+\Z"
+)
+_ADDRESS = re.compile(r"\d+(?:\.\d+){3}\Z")
 _VERSION_LIKE = re.compile(r"v?\d+(?:[.\d]*\d)?(?:[-+._!~a-zA-Z0-9]*)\Z|[0-9a-f]{7,40}\Z|[A-Za-z][\w./-]*\d[\w./+-]*\Z")
 _BRANCHES = frozenset({"main", "master", "dev", "develop", "nightly", "stable", "latest"})
 
@@ -40,3 +50,13 @@ def says_version(variable: str, value: str) -> bool:
     if " " in value or "://" in value or len(value) > 100:
         return False
     return bool(_VERSION_LIKE.match(value)) or value in _BRANCHES
+
+
+def may_pin(variable: str, value: str) -> bool:
+    """Whether a build argument that another file gives is a choice of version; `value` "" where it is not known."""
+    name = variable.upper()
+    if _NO_PIN.search(name) or _NOT_A_PIN.search(name):
+        return False
+    if _PIN_NAME.search(name) or "IMAGE" in name:
+        return not value or value.lower() not in _SWITCHES or bool(re.search(r"VER(?:SION)?\Z", name))
+    return bool(_VERSIONED.match(value)) and not _ADDRESS.match(value)

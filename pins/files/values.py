@@ -188,9 +188,11 @@ def literal(text: str, value: Sequence[Fragment]) -> bool:
     return not unknown_of(tuple(value)) and text_of(tuple(value)) == text
 
 
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+_CREDENTIALS = re.compile(
+    r"(?<=://)[^/@\s]+(?=@)|(?<=[?&])((?:\w*_)?(?:token|key|secret|password|sig|signature)=)[^&\s'\"]+"
+)
 
 
 def without_credentials(text: str) -> str:
-    """A text with the user and password of every address in it masked."""
-    return _CREDENTIALS.sub("***@", text) if "@" in text else text
+    """A text with the user, password and tokens of every address in it masked."""
+    return _CREDENTIALS.sub(lambda match: f"{match[1] or ''}***", text) if "://" in text else text

@@ -271,3 +271,22 @@ def test_build_arguments_change_what_is_read() -> None:
     found = read(TRITON, build_args={"TRITON_BRANCH": "main"})
     triton = next(p for p in found.pins if p.name == "triton")
     assert (triton.value, triton.places) == ("main", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "shell"),
+    [
+        ("# escape=`\nFROM a\nRUN pip install foo==1; `\n if (x) { y }\nRUN z\n", "cmd"),
+        ('FROM a\nSHELL ["powershell", "-Command"]\nRUN pip install foo==1\nRUN z\n', "powershell"),
+    ],
+)
+def test_what_another_shell_than_a_posix_one_reads_is_said_not_to_be_read(text: str, shell: str) -> None:
+    found = read_dockerfile(text.encode())
+    assert [pin.name for pin in found.pins] == ["a"]
+    assert [(p.line, p.fatal) for p in found.problems] == [(3, False)]
+    assert f"RUN is given to {shell}" in found.problems[0].message
+
+
+def test_an_exec_form_needs_no_shell() -> None:
+    found = read_dockerfile(b'FROM a\nSHELL ["powershell"]\nRUN ["pip", "install", "foo==1"]\n')
+    assert [pin.name for pin in found.pins] == ["a", "foo"]

@@ -129,7 +129,12 @@ target "a" {
     W_REF = "r7" // why
     "QUOTED" = "x"
     N = 3
-    COMPUTED = "${TAG}-x"
+    COMPUTED_REF = "${TAG}-x"
+    OTHER_TAG = TAG
+    TAG = "${TAG}"
+    MAX_JOBS = "16"
+    USE_X_VERSION_CHECK = "true"
+    HF_TOKEN = "hf_1.2.3"
   }
   tags = ["x:${TAG}"]
 }
@@ -140,14 +145,15 @@ def test_bake_files() -> None:
     found = read_pins(HCL.encode(), "docker-bake.hcl").pins
     assert [(p.line, p.variable, p.value) for p in found] == [
         (3, "TAG", "9.1"),
+        (3, "OTHER_TAG", "9.1"),  # a variable's default, where it is written
         (9, "W_REF", "r7"),
-        (10, "QUOTED", "x"),
-        (11, "N", None),
-        (12, "COMPUTED", None),
+        (12, "COMPUTED_REF", None),
     ]
-    text = '{"variable": {"T": {"default": "1"}}, "target": {"a": {"args": {"W_REF": "r\\u0037"}, "tags": ["x"]}}}'
+    text = (
+        '{"variable": {"T_VERSION": {"default": "1"}}, "target": {"a": {"args": {"W_REF": "r\\u0037"}, "tags": ["x"]}}}'
+    )
     assert [(p.variable, p.value) for p in read_pins(text.encode(), "docker-bake.json").pins] == [
-        ("T", "1"),
+        ("T_VERSION", "1"),
         ("W_REF", "r7"),
     ]
 
@@ -156,24 +162,23 @@ def test_bake_arguments_are_those_of_an_independent_parser() -> None:
     document = hcl2.loads(HCL)
     target = document["target"][0]
     arguments = next(iter(target.values()))["args"]
-    expected = {key.strip('"'): str(value).strip('"') for key, value in arguments.items() if "$" not in str(value)}
-    found = {
-        g.name: g.value for g in bake_hcl(HCL.encode()) if not g.said.startswith("variable") and "$" not in g.value
-    }
-    assert found == expected
+    expected = {key.strip('"'): str(value).strip('"') for key, value in arguments.items() if "TAG" not in str(value)}
+    found = {g.name: g.value for g in bake_hcl(HCL.encode()) if not g.said.startswith("variable")}
+    assert {name: value for name, value in found.items() if name in expected} == expected
+    assert (found["OTHER_TAG"], found["TAG"]) == ("9.1", "9.1")
 
 
 def test_workflows_and_scripts() -> None:
     text = (
-        "      - with:\n          build-args: |\n            W_REF=r7\n            X=${{ y }}\n          tags: z\n"
+        "      - with:\n          build-args: |\n            W_REF=r7\n            X_REF=${{ y }}\n"
+        "            TOKEN=1.2.3\n            NVCC_THREADS=8\n          tags: z\n"
         "      - run: docker build --build-arg FOO=1.4 --build-arg 'BAR=2' .\n"
     )
     found = read_pins(text.encode(), ".github/workflows/x.yml").pins
     assert [(p.line, p.variable, p.value) for p in found] == [
         (3, "W_REF", "r7"),
-        (4, "X", None),
-        (6, "FOO", "1.4"),
-        (6, "BAR", "2"),
+        (4, "X_REF", None),
+        (8, "FOO", "1.4"),
     ]
 
 
@@ -258,3 +263,12 @@ def test_files_are_known_by_their_names(path: str, kind: str) -> None:
 )
 def test_no_bytes_make_any_reader_fail(data: bytes, path: str) -> None:
     read_pins(data, path)
+
+
+@pytest.mark.parametrize(
+    "secret", ["://user:s3cret@h/x-1.4.tgz", "://h/x-1.4.tgz?token=s3cret", "://h/x-1.4?a=b&sig=s3cret"]
+)
+def test_a_credential_in_an_address_is_masked(secret: str) -> None:
+    found = read_pins(f"FROM a\nRUN curl -L 'https{secret}' && pip install 'https{secret}'\n".encode(), "Dockerfile")
+    assert "s3cret" not in repr(found)
+    assert "1.4" in {pin.value for pin in found.pins}

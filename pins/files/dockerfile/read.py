@@ -282,7 +282,11 @@ class _Reading:
     ) -> tuple[JoinedText, tuple[Command, ...]] | None:
         """Read a RUN; gives its script and the script's commands, None for a shell of another kind."""
         instruction = step.instruction
-        if step.shell and posixpath.basename(step.shell[0]) not in _POSIX:
+        foreign = self._foreign_shell(step)
+        if foreign:
+            if not any(message.startswith("RUN is given to") for _, message in reader.problems):
+                said = f"RUN is given to {foreign}: what it installs in this stage is not read"
+                reader.problems.append((instruction.line, said))
             return None
         copies = _with_mounts(state.copies, instruction, step.workdir)
         reader.files = FileReader(
@@ -321,6 +325,15 @@ class _Reading:
             for offset in shell.problems
         )
         return script, tuple(shell.commands)
+
+    def _foreign_shell(self, step: Step) -> str:
+        """The shell that reads a RUN where it is no POSIX shell, "" where it is one or there is none (exec form)."""
+        if json_words(step.instruction.body.text) is not None:
+            return ""
+        if step.shell:
+            name = re.split(r"[/\\\\]", step.shell[0])[-1]
+            return "" if name in _POSIX else name
+        return "cmd" if self.stages.syntax.escape == "`" else ""  # the directive is for Windows, whose paths need it
 
     def _trigger(self, step: Step, reader: RunReader, state: StageState) -> None:
         """Read what ONBUILD would run, where no stage of the file is built from this one; else that stage reads it."""

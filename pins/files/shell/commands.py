@@ -8,7 +8,7 @@ behind them are given once for each of its values.
 import posixpath
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pins.files.joined import JoinedText
 from pins.files.shell.command import Command, Condition
@@ -390,14 +390,15 @@ class _Run:
 
     def and_or(self, node: AndOr, state: _State) -> None:
         run = self
-        tolerated = any(
-            operator == b"||" and isinstance(part, Simple) and is_true(self.joined.text, part)
-            for operator, part in node.parts
-        )
-        if tolerated:
-            run = self._with((), tolerated=True)
+        # `a && b || true && c` is ((a && b) || true) && c: what comes before is tolerated, and c is not
+        tolerated = [
+            index
+            for index, (operator, part) in enumerate(node.parts)
+            if operator == b"||" and isinstance(part, Simple) and is_true(self.joined.text, part)
+        ]
         last: Node | None = None
-        for operator, part in node.parts:
+        for index, (operator, part) in enumerate(node.parts):
+            run = replace(run, tolerated=self.tolerated or any(index < at for at in tolerated))
             if last is None:
                 run.node(part, state)
             elif operator == b"&&":
