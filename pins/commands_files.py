@@ -5,17 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say, wants_color
+from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
+from pins.drawing import Format, check_options, drawn
 from pins.errors import UndeterminedError, UsageError
 
 if TYPE_CHECKING:
     from pins.model import PinSet
-    from pins.report.blocks import Document
 
 app = new_app("Read and edit the pins of files.")
 
-FORMATS = ("text", "md", "html", "json")
-Format = Annotated[str, typer.Option("--format", metavar="text|md|html|json", help="How the result is written.")]
 BuildArg = Annotated[
     list[str] | None, typer.Option("--build-arg", metavar="K=V", help="Read as if the builder were given it.")
 ]
@@ -64,7 +62,7 @@ def _show(
     """
     from pins.files.reading import ReadRequest, read_all, unknown_arguments
 
-    _check_options(output_format, quiet, verbose)
+    check_options(output_format, quiet, verbose)
     request = ReadRequest(
         tuple(paths), rev, _pairs(build_arg, "--build-arg"), target, tuple(chain or ()), _clones(repo), context
     )
@@ -86,7 +84,7 @@ def _show(
         return deliver(show_document(found, resolved), output, code)
     from pins.report.pins_table import show_report
 
-    return deliver(_drawn(show_report(found, stage, resolved), output_format, output, no_color), output, code)
+    return deliver(drawn(show_report(found, stage, resolved), output_format, output, no_color), output, code)
 
 
 def _of_stage(found: "list[PinSet]", stage: str) -> "list[PinSet]":
@@ -102,28 +100,6 @@ def _of_stage(found: "list[PinSet]", stage: str) -> "list[PinSet]":
     if not having:
         raise UsageError(f"--stage: there is no stage {stage!r}; there is {', '.join(names) or 'none'}")
     return [only_stage(pin_set, stage) for pin_set in having]
-
-
-def _drawn(document: "Document", output_format: str, output: Path | None, no_color: bool) -> str:
-    """A document for people, as wide as the terminal; what goes into a pipe or file is not wrapped."""
-    if output_format in {"md", "html"}:
-        from dataclasses import replace
-
-        from pins.json_document import installed_version
-        from pins.report.html import render_html
-        from pins.report.markdown import render_markdown
-
-        document = replace(document, footer=f"pins {installed_version()}")
-        return render_markdown(document) if output_format == "md" else render_html(document)
-    import shutil
-    import sys
-
-    from pins.report.text import render_text
-
-    terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else 1_000_000
-    color = output is None and sys.stdout is not None and wants_color(sys.stdout, no_color)
-    return render_text(document, width, color=color).rstrip("\n") + "\n"
 
 
 @app.command("diff")
@@ -156,7 +132,7 @@ def _diff(
     """
     from pins.files.reading import ReadRequest, compare_files, compare_revisions
 
-    _check_options(output_format, quiet, verbose)
+    check_options(output_format, quiet, verbose)
     if len(paths) > 2 or (len(paths) == 2) == bool(rev):
         raise UsageError("give two files, or one file or directory with --rev OLD..NEW")
     request = ReadRequest((), "", _pairs(build_arg, "--build-arg"), target, (), _clones(repo), context)
@@ -174,7 +150,7 @@ def _diff(
         return deliver(diff_document(groups, read), output, code)
     from pins.report.diff_table import diff_report
 
-    return deliver(_drawn(diff_report(groups, read), output_format, output, no_color), output, code)
+    return deliver(drawn(diff_report(groups, read), output_format, output, no_color), output, code)
 
 
 @app.command("set")
@@ -212,7 +188,7 @@ def _set(
     """
     from pins.files.setting import SetRequest, set_pins
 
-    _check_options(output_format, quiet, verbose)
+    check_options(output_format, quiet, verbose)
     day = None
     if comment_date:
         from datetime import UTC, date, datetime
@@ -246,14 +222,7 @@ def _set(
 
             patch = done.patch.decode("utf-8", "backslashreplace")
             document = Document(f"Pins set in {file}", Tone.PLAIN, (Code(patch),), ())
-            return deliver(_drawn(document, output_format, output, no_color), output)
-
-
-def _check_options(output_format: str, quiet: bool, verbose: bool) -> None:
-    if output_format not in FORMATS:
-        raise UsageError(f"--format {output_format!r} is not one of {', '.join(FORMATS)}")
-    if quiet and verbose:
-        raise UsageError("--quiet and --verbose exclude one another; leave one of them out")
+            return deliver(drawn(document, output_format, output, no_color), output)
 
 
 def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
