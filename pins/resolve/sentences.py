@@ -53,7 +53,7 @@ class _Story:
         self.core = core
         self.derivation = derive(universe, core, assumptions)
         self.untold = [n for n in core if not isinstance(universe.facts[n], Asks)]
-        self.assumed = {variable for variable, _ in assumptions}
+        self.assumed = dict(assumptions)
 
     def told(self) -> Iterable[Sentence]:
         for step in self.derivation.steps:
@@ -81,8 +81,16 @@ class _Story:
                 continue
             if merging and isinstance(fact, Stated):
                 continue
+            if isinstance(fact, Unusable) and not self._matters(fact, node):
+                self.untold.remove(number)
+                continue
             self.untold.remove(number)
             yield self._unit(fact)
+
+    def _matters(self, fact: Unusable, node: Node) -> bool:
+        """Whether a reader must be told of what cannot be installed: where it is the newest, or was asked for."""
+        offered = self._offered(node)
+        return fact.mask > offered or bool(self.assumed.get(node.variable, 0) & fact.mask)
 
     def _taken(self, node: Node) -> list[Stated]:
         """The constraints on a name that were not told yet; they are now."""
@@ -128,12 +136,14 @@ class _Story:
             name = "" if own else f"{_title(source)} "
             listed = run_text(source.choices, left, self._offered(source) | left, open_ended=False)
             text = f"{among} {name}{listed} {_verb(left, 'take')} {whom}"
+        elif before.bit_count() == 1:
+            subject = " and ".join(_cited(fact) for fact in own) or self._versions(source, before)
+            texts, places = self._quoted(source, before, target)
+            asked = f", not {whom}" if others else f", not {self._versions(target, step.target & ~ABSENT)}"
+            text = f"{subject} requires {' or '.join(texts)}{places}{asked}"
         else:
             subject = " and ".join(_cited(fact) for fact in own) or self._versions(source, before)
-            text = f"no release of {subject} takes {whom}" if own or before.bit_count() > 1 else ""
-            if not text:
-                texts, places = self._quoted(source, before, target)
-                text = f"{subject} requires {' or '.join(texts)}{places}, not {whom}"
+            text = f"no release of {subject} takes {whom}" if own else f"none of {subject} takes {whom}"
         return Sentence(text, tuple(premises))
 
     def _unit(self, fact: Fact) -> Sentence:
