@@ -1,5 +1,6 @@
 """Candidates as images, on a real engine."""
 
+import itertools
 import threading
 import time
 from datetime import UTC, datetime
