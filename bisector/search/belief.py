@@ -4,6 +4,7 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from heapq import nsmallest
 from itertools import accumulate, islice, pairwise
 
@@ -21,7 +22,7 @@ class Prior:
     def __init__(self, steps: int, settings: SearchSettings, given: Sequence[float] | None) -> None:
         """Spread the belief evenly over the steps, or follow `given` (one weight for each step) for the most part."""
         within = 1.0 - settings.prior_none - settings.prior_all_bad
-        weights = array("d", [within / steps]) * steps
+        weights = array("d", [within / steps]) * steps if given is not None else array("d")
         if given is not None:
             if len(given) != steps:
                 raise ValueError(f"{len(given)} weights were given for {steps} steps")
@@ -35,9 +36,12 @@ class Prior:
         self.even = given is None
         """Whether all steps that are not excluded are equally likely."""
         self._within = within
-        self._given = array("d", [settings.prior_all_bad]) + weights + array("d", [settings.prior_none])
         self._identical: list[tuple[int, int]] = []
         self._below: array[float] | None = None
+        if given is None:
+            self._given, self._below = _even(steps, settings.prior_all_bad, settings.prior_none)
+        else:
+            self._given = array("d", [settings.prior_all_bad]) + weights + array("d", [settings.prior_none])
 
     def exclude(self, first: int, last: int) -> None:
         """No step between these two candidates can be the culprit: they are one build."""
@@ -62,6 +66,13 @@ class Prior:
                     weights[1:-1] = array("d", (weight * scale for weight in weights[1:-1]))
             self._below = array("d", accumulate(weights, initial=0.0))
         return self._below
+
+
+@lru_cache(maxsize=8)
+def _even(steps: int, all_bad: float, none: float) -> "tuple[array[float], array[float]]":
+    """The even prior, and its sums from the left; shared by all searches over so many steps, and never written to."""
+    weights = array("d", [all_bad]) + array("d", [(1.0 - all_bad - none) / steps]) * steps + array("d", [none])
+    return weights, array("d", accumulate(weights, initial=0.0))
 
 
 class Belief:

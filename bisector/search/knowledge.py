@@ -43,8 +43,11 @@ class Knowledge:
 
         A search that takes the script for sound builds on what single runs have said, and where the script is flaky
         after all, those builds are lost. The doubt puts some cheap repeated runs first; the belief, by which the search
-        concludes, is not touched.
+        concludes, is not touched. Once runs have contradicted each other nothing of that trust is left, and the two are
+        one.
         """
+        if self.open_group is None:
+            return self.belief
         return Belief(self._prior, rate_model(self.settings, doubtful=True), self.evidence.counts())
 
     @cached_property
@@ -72,6 +75,8 @@ class Knowledge:
 
     def chance(self, candidate: int) -> float:
         """Probability that a run of this candidate would pass or fail, judging by its neighbours."""
+        if not self.untestable:
+            return 1.0
         builds, judgements = self._testabilities
         return builds(candidate) * judgements(candidate)
 
