@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import platform
 import re
 from dataclasses import replace
 from datetime import datetime
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bisector.environments.base import Environment
+from bisector.host import host_facts
 from bisector.journal import Journal
 from bisector.model import Axis
 from bisector.request import IndexRequest, RunRequest
@@ -139,14 +139,3 @@ def with_index_again(request: RunRequest, run_directory: Path, index_url: str) -
             f" give it again: bisector resume {run_directory.name} --index-url URL"
         )
     return request
-
-
-def host_facts() -> dict[str, str]:
-    """What of this machine may matter to an outcome."""
-    return {
-        "host": platform.node(),
-        "system": f"{platform.system()} {platform.release()}",
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-        "processors": str(os.cpu_count() or ""),
-    }
