@@ -178,7 +178,7 @@ class _Run:
         text = self.joined.text[node.start : node.end]
         return re.search(rb"\$\{?" + name.encode() + rb"(?![A-Za-z0-9_])", text) is not None
 
-    def _with(self, conditions: Iterable[Condition], *, tolerated: bool = False) -> "_Run":
+    def _with(self, conditions: Iterable[Condition]) -> "_Run":
         return _Run(
             self.reader,
             self.joined,
@@ -186,7 +186,7 @@ class _Run:
             self.docker,
             (*self.conditions, *conditions),
             self.positional,
-            self.tolerated or tolerated,
+            self.tolerated,
             self.pipeline,
         )
 
