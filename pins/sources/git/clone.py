@@ -25,6 +25,8 @@ from pins.sources.git.address import RepositoryAddress, commit_link
 from pins.sources.git.program import GitFailedError, git
 
 REMOTE_HEAD = "refs/bisector/HEAD"
+GONE = "gone.json"
+"""Refs that are there no longer; written last, so that it is not there before a clone is whole."""
 _FETCHED = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _STALE_PACK = 24 * 3600.0
 """Seconds after which what a killed fetch has left is removed."""
@@ -95,7 +97,7 @@ class Clone:
     def gone(self) -> dict[str, str]:
         """Refs that the repository had and has no longer, with what they named last."""
         try:
-            found = json.loads((self.room / "gone.json").read_text(encoding="utf-8"))
+            found = json.loads((self.room / GONE).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
@@ -150,7 +152,7 @@ class Clone:
         gone = {
             name: value for name, value in gone.items() if name not in after and not name.startswith("refs/bisector")
         }
-        _write(self.room / "gone.json", json.dumps(gone).encode())
+        _write(self.room / GONE, json.dumps(gone).encode())
 
     def _lay_out(self) -> None:
         directory = self.directory
@@ -219,15 +221,16 @@ def open_clone(address: RepositoryAddress, cache: Path) -> Clone:
     """
     source = _source_of(address) if address.local else None
     key = str(source) if source is not None else _key(address.text)
-    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", key.rpartition("://")[2].removesuffix("/.git")).strip("-.")[-40:]
+    last = key.rpartition("://")[2].removesuffix("/.git").rsplit("/", 2)[-2:]
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(last))[:60].strip("-.")
     digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    room = cache / "git" / f"{readable.lstrip('-.')}-{digest}"
+    room = cache / "git" / f"{readable}-{digest}"
     try:
         room.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise EnvironmentFailureError(f"cannot make the directory {room} for a clone: {error.strerror}") from error
     clone = Clone(address, room, source)
-    if source is not None or not (clone.directory / "packed-refs").exists():
+    if source is not None or not (room / GONE).exists():
         clone.refresh()
     return clone
 

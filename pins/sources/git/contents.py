@@ -42,9 +42,9 @@ class Submodule:
 
 def entries(clone: Clone, commit: str, paths: Sequence[str] = (), *, recursive: bool = False) -> list[Entry]:
     """The entries of a commit's tree: those at these paths, or all of its top."""
-    options = ["-r"] if recursive else []
+    options = ["-r"] if recursive else ["-t"]
     listed = [path.strip("/") for path in paths]
-    printed = clone.git("ls-tree", "-z", "--full-tree", *options, "--end-of-options", commit, "--", *listed)
+    printed = clone.git("ls-tree", "-z", "--full-tree", *options, "--end-of-options", commit, *listed)
     found = []
     for line in printed.decode("utf-8", "surrogateescape").split("\0"):
         if line:
