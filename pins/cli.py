@@ -10,8 +10,9 @@ import typer
 
 from pins.command_line import new_app, start
 from pins.commands_files import app as files_app
+from pins.commands_windows import app as windows_app
 
-app = new_app("Say what a file pins, edit it in place, and compare two revisions.")
+app = new_app("Say what a file pins, what fits, and what has moved; edit it in place.")
 
 
 def main() -> None:
@@ -35,3 +36,4 @@ def _pins(
 
 
 app.add_typer(files_app)
+app.add_typer(windows_app)

@@ -52,6 +52,7 @@ class PackageWindow:
 
     Attributes:
         name: whose.
+        kind: "package", or "git" where the versions are ranges of commits.
         current: what is pinned now, "" where nothing is.
         versions: inside, ascending.
         specifier: says exactly the window, where there is a short one; "" takes every version.
@@ -64,6 +65,7 @@ class PackageWindow:
     """
 
     name: str
+    kind: str
     current: str
     versions: tuple[str, ...]
     specifier: str | None
@@ -86,6 +88,7 @@ def _package_window(solver: Solver, window: Window, current: str) -> PackageWind
     labels = window.labels(inside)
     return PackageWindow(
         name=window.name,
+        kind="git" if any(".." in choice.label for choice in choices) else "package",
         current=current,
         versions=labels,
         specifier=exact_specifier(choices, inside, asked & ~window.unknown) if inside else None,

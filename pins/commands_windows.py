@@ -1,0 +1,209 @@
+"""`pins windows` and `pins why`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
+from pins.drawing import Format, check_options, drawn
+from pins.errors import NoSolutionError, UndeterminedError, UsageError
+
+if TYPE_CHECKING:
+    from pins.report.windows_model import EnvironmentWindows
+    from pins.resolve.problem import Problem
+    from pins.windows_request import Question
+
+app = new_app("Say which versions fit together, and why others do not.")
+
+Require = Annotated[
+    list[str] | None, typer.Option("--require", "-r", metavar="REQ", help="What must fit: 'torch>=2.4'. Repeatable.")
+]
+Constraint = Annotated[
+    list[Path] | None, typer.Option("--constraint", "-c", metavar="FILE", help="Bounds on what is chosen. Repeatable.")
+]
+Python = Annotated[str, typer.Option("--python", metavar="VERSION|PATH", help="The Python it must fit, such as 3.12.")]
+Platform = Annotated[
+    str,
+    typer.Option("--platform", metavar="NAME", help="Its platform, such as linux-x86_64; this machine's by default."),
+]
+InstallerName = Annotated[str, typer.Option("--installer", metavar="uv|pip", help="Whose rules hold.")]
+IndexUrl = Annotated[str, typer.Option("--index-url", metavar="URL", help="In place of the configured index.")]
+ExtraIndexUrl = Annotated[
+    list[str] | None, typer.Option("--extra-index-url", metavar="URL", help="A further index. Repeatable.")
+]
+ExcludeNewer = Annotated[str, typer.Option("--exclude-newer", metavar="DATE", help="Read the index as of then.")]
+Prerelease = Annotated[
+    list[str] | None, typer.Option("--prerelease", metavar="NAME|:all:", help="Its pre-releases count. Repeatable.")
+]
+Offline = Annotated[bool, typer.Option("--offline", help="Use only what is in the cache.")]
+IgnoreKnownBad = Annotated[bool, typer.Option("--ignore-known-bad", help="Leave known-bad versions and holds out.")]
+
+
+@app.command("windows")
+@guarded
+def _windows(
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The file whose pins are asked about.")] = None,
+    require: Require = None,
+    constraint: Constraint = None,
+    package: Annotated[
+        list[str] | None, typer.Option("--package", metavar="NAME", help="Only this window. Repeatable.")
+    ] = None,
+    given: Annotated[
+        list[str] | None, typer.Option("--given", metavar="NAME=VERSION", help="What fits with this one. Repeatable.")
+    ] = None,
+    python: Python = "",
+    platform: Platform = "",
+    installer: InstallerName = "uv",
+    index_url: IndexUrl = "",
+    extra_index_url: ExtraIndexUrl = None,
+    exclude_newer: ExcludeNewer = "",
+    prerelease: Prerelease = None,
+    offline: Offline = False,
+    ignore_known_bad: IgnoreKnownBad = False,
+    output_format: Format = "text",
+    output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
+) -> int:
+    r"""Show all the versions of each package for which everything still resolves, and what bounds them.
+
+    \b
+    Example:
+      pins windows docker/Dockerfile.rocm_base
+      pins windows --require 'torch>=2.4' --require 'setuptools>=82' --python 3.12
+      pins windows --require 'torch>=2.4' --require triton --given torch=2.12.0
+
+    Exit code 5 when no set of versions fits, 3 when that cannot be told.
+    """
+    from pins.windows_request import WindowsRequest, gathered_for
+
+    check_options(output_format, quiet, verbose)
+    request = WindowsRequest(
+        file=file,
+        require=tuple(require or ()),
+        constraint=tuple(constraint or ()),
+        given=tuple(given or ()),
+        packages=tuple(package or ()),
+        python=python,
+        platform=platform,
+        installer=installer,
+        index_url=index_url,
+        extra_index_url=tuple(extra_index_url or ()),
+        exclude_newer=exclude_newer,
+        prereleases=tuple(prerelease or ()),
+        offline=offline,
+        ignore_known_bad=ignore_known_bad,
+    )
+    from pins.report.windows_model import WindowsReport
+
+    with gathered_for(request) as question:
+        found = tuple(_solved(question, problem, verbose) for problem in question.gathered.problems)
+    report = WindowsReport(found, question.gathered.notes)
+    code = max((_code(one) for one in found), default=0)
+    if output_format == "json":
+        from pins.report.windows_json import windows_document
+
+        return deliver(windows_document(report), output, code)
+    from pins.report.windows_report import windows_report
+
+    return deliver(drawn(windows_report(report), output_format, output, no_color), output, code)
+
+
+def _solved(question: "Question", problem: "Problem", verbose: bool) -> "EnvironmentWindows":
+    from pins.report.windows_model import EnvironmentWindows
+    from pins.resolve.bounds import package_windows
+    from pins.resolve.exclusions import exclusions
+    from pins.resolve.why import why
+    from pins.resolve.windows import windows_of
+
+    found = windows_of(problem, question.gathered.source)
+    if verbose:
+        search = found.solver.universe.search
+        names = len(found.solver.universe.names())
+        say(f"{problem.name or 'solved'}: {found.solves} searches, {search.conflicts} conflicts, {names} names")
+    answer = None if found.possible else why(problem, question.gathered.source)
+    return EnvironmentWindows(
+        name=problem.name,
+        target=question.target.description,
+        installer=problem.installer.value,
+        possible=found.possible,
+        packages=package_windows(found) if found.possible else (),
+        exclusions=exclusions(found) if found.possible else (),
+        answer=answer,
+    )
+
+
+def _code(environment: "EnvironmentWindows") -> int:
+    if environment.answer is None:
+        return 0
+    return NoSolutionError.exit_code if environment.answer.explanation else UndeterminedError.exit_code
+
+
+@app.command("why")
+@guarded
+def _why(
+    requirement: Annotated[str, typer.Argument(metavar="REQ", help="Such as 'pybind11==3.1.0'.")],
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The file that it is to fit into.")] = None,
+    require: Require = None,
+    constraint: Constraint = None,
+    python: Python = "",
+    platform: Platform = "",
+    installer: InstallerName = "uv",
+    index_url: IndexUrl = "",
+    extra_index_url: ExtraIndexUrl = None,
+    exclude_newer: ExcludeNewer = "",
+    prerelease: Prerelease = None,
+    offline: Offline = False,
+    ignore_known_bad: IgnoreKnownBad = False,
+    output_format: Format = "text",
+    output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
+) -> int:
+    r"""Say why a version does not fit: the fewest facts that exclude it, and the least that would have to give way.
+
+    \b
+    Example:
+      pins why 'pybind11==3.1.0' docker/Dockerfile.rocm_base
+      pins why 'triton==3.7.0' --require 'torch>=2.4' --require 'setuptools>=82' --python 3.12
+
+    Exit code 0 when it fits, 5 when it does not, 3 when that cannot be told.
+    """
+    from pins.resolve.why import why
+    from pins.windows_request import WindowsRequest, gathered_for
+
+    check_options(output_format, quiet, verbose)
+    if file is None and not require:
+        raise UsageError("nothing is asked for: give a FILE, or --require 'NAME>=VERSION'")
+    request = WindowsRequest(
+        file=file,
+        require=tuple(require or ()),
+        constraint=tuple(constraint or ()),
+        python=python,
+        platform=platform,
+        installer=installer,
+        index_url=index_url,
+        extra_index_url=tuple(extra_index_url or ()),
+        exclude_newer=exclude_newer,
+        prereleases=tuple(prerelease or ()),
+        offline=offline,
+        ignore_known_bad=ignore_known_bad,
+    )
+    with gathered_for(request) as question:
+        gathered = question.gathered
+        answers = [(problem.name, why(problem, gathered.source, requirement)) for problem in gathered.problems]
+    code = 0
+    if any(answer.explanation for _, answer in answers):
+        code = NoSolutionError.exit_code
+    elif any(answer.unknown for _, answer in answers):
+        code = UndeterminedError.exit_code
+    if output_format == "json":
+        from pins.report.windows_json import why_document
+
+        return deliver(why_document(answers), output, code)
+    from pins.report.windows_report import why_report
+
+    return deliver(drawn(why_report(answers), output_format, output, no_color), output, code)
