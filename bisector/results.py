@@ -1,6 +1,5 @@
 """From the journal to the result: everything that a report says is read from the record, live or finished."""
 
-import shlex
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime
@@ -22,6 +21,7 @@ from bisector.report.model import (
     Result,
     Verdict,
 )
+from bisector.reproduction import command_again
 from bisector.request import RunRequest
 from bisector.rounds import FoundInRound
 from bisector.runs import JOURNAL
@@ -204,13 +204,10 @@ class _Assembly:
         return tuple(move for lower, upper in pairwise(possible) for move in moves_between(lower, upper))
 
     def _reproduce(self) -> str:
-        """The command as it was typed, reading the index as of the same time."""
-        words = list(self.run.request.command_line)
-        if words and self.run.request.exclude_newer is None:
-            time = datetime.fromisoformat(self.run.journal.meta("exclude_newer"))
-            end = words.index("--") if "--" in words else len(words)
-            words[end:end] = ["--exclude-newer", time.isoformat(timespec="seconds").replace("+00:00", "Z")]
-        return shlex.join(words)
+        request, journal = self.run.request, self.run.journal
+        as_of = datetime.fromisoformat(journal.meta("exclude_newer")) if request.exclude_newer is None else None
+        revisions = {axis.pin: (axis.good, axis.bad) for axis in self.run.axes if axis.kind is PinKind.GIT}
+        return command_again(request.command_line, revisions, as_of)
 
 
 def held_fixed(request: RunRequest, candidate: Candidate) -> tuple[tuple[str, str], ...]:
