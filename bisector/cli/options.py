@@ -31,11 +31,13 @@ class RunOptions:
 
     pin: Annotated[Texts, _text("--pin", "NAME=GOOD..BAD", "A pin and its two ends. Repeatable.")] = ()
     repo: Annotated[Texts, _text("--repo", "NAME=PATH|URL", "The pin NAME is a commit of this. Repeatable.")] = ()
-    checkout_only: Annotated[Texts, _text("--checkout-only", "NAME", "Check it out, do not install it.")] = ()
+    checkout_only: Annotated[
+        Texts, _text("--checkout-only", "NAME", "Check it out, do not install it.", rare=True)
+    ] = ()
     require_path: Annotated[
         Texts, _text("--require-path", "[NAME=]P", "A commit without this file is not tried.", rare=True)
     ] = ()
-    smoke: Annotated[Text, _text("--smoke", "SCRIPT", "Exit 0: good, 125: skip, else bad. Arguments follow --.")] = None
+    smoke: Annotated[Text, _text("--smoke", "SCRIPT", "Exit 0: good, 125: skip, else bad.")] = None
     fix: Annotated[Texts, _text("--fix", "NAME=VALUE", "Hold a pin still. Repeatable.")] = ()
     expect: Annotated[Text, _text("--expect", "REGEX", "Only a failure whose output matches counts.")] = None
     any_failure: Annotated[Flag, _flag("--any-failure", "Every failure counts, whatever it looks like.", rare=True)] = (
@@ -96,7 +98,7 @@ class RunOptions:
     gpu: Annotated[Text, _text("--gpu", "rocm|nvidia", "docker: hand the devices on.")] = None
     mount: Annotated[Texts, _text("--mount", "SRC:DST[:ro]", "docker: a bind mount. Repeatable.")] = ()
     models: Annotated[Text, _text("--models", "DIR", "docker: models, read-only, hubs offline.")] = None
-    docker_arg: Annotated[Texts, _text("--docker-arg", "ARG", "docker: an argument of docker run.")] = ()
+    docker_arg: Annotated[Texts, _text("--docker-arg", "ARG", "docker: an argument of docker run.", rare=True)] = ()
     docker_build_option: Annotated[
         Texts, _text("--docker-build-option", "ARG", "docker: an argument of docker build.", rare=True)
     ] = ()
