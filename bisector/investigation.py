@@ -6,6 +6,7 @@ after a resume, and finds their runs done.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from bisector.bracket import CommitChange, Ending, Pins, Round
 from bisector.certificate import Certificate, Standing, certify
@@ -20,6 +21,9 @@ from bisector.report.model import Move, Verdict
 from bisector.request import RunRequest
 from bisector.search_order import weights_of
 from bisector.space import Chain, chain_in_time, moves_between
+
+if TYPE_CHECKING:
+    from bisector.merges import Side
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Investigation:
         verdict = None
         number = 1
         while True:
-            ending, chain, certificate = self._round(number, axes, chain)
+            ending, axes, chain, certificate = self._round(number, axes, chain)
             verdict = verdict or ending.verdict
             if certificate is None or certificate.removed_from_bad is not Standing.FAIL:
                 return verdict
@@ -62,7 +66,9 @@ class Investigation:
             number += 1
             self.reporter(Note("the bad set still fails without that step: searching for a further culprit"))
 
-    def _round(self, number: int, axes: tuple[Axis, ...], chain: Chain) -> tuple[Ending, Chain, Certificate | None]:
+    def _round(
+        self, number: int, axes: tuple[Axis, ...], chain: Chain
+    ) -> tuple[Ending, tuple[Axis, ...], Chain, Certificate | None]:
         main = number == 1
         self.journal.decide("round", Round(number, () if main else _pins_of(chain)))
         driver = self._driver(axes, chain)
@@ -75,24 +81,26 @@ class Investigation:
             self.journal.decide("ending", ending)
         ending, axes, chain, driver = self._behind_merges(number, axes, chain, ending, driver)
         if ending.verdict is not Verdict.CULPRIT or len(axes) == 1:
-            return ending, chain, None
+            return ending, axes, chain, None
         assert ending.lower is not None
         assert ending.upper is not None
         first_bad = _Between(self, axes, chain)
         certificate = certify(chain, ending.lower, ending.upper, driver.standing, first_bad)
         self.journal.decide("certificate", certificate)
-        return ending, chain, certificate
+        return ending, axes, chain, certificate
 
     def _behind_merges(
         self, number: int, axes: tuple[Axis, ...], chain: Chain, ending: Ending, driver: Driver
     ) -> tuple[Ending, tuple[Axis, ...], Chain, Driver]:
         """The search among what was merged, where the culprit's step is a commit that brings several sides together."""
         clones = getattr(self.environment, "clones", {})
-        looked_at: frozenset[tuple[str, str]] = frozenset()
+        sides: tuple[Side, ...] = ()
         while clones:
             from bisector.merges import look_at_parents
 
-            finer = look_at_parents(axes, chain, ending, clones, driver.standing, looked_at)
+            finer = look_at_parents(
+                axes, chain, ending, clones, driver.standing, can_be=self.prober.feasible, sides=sides
+            )
             if finer is None:
                 break
             if finer.note:
@@ -100,8 +108,7 @@ class Investigation:
             if finer.chain is None:
                 self.journal.decide("change", CommitChange(finer.change, finer.note))
                 break
-            looked_at |= {finer.looked_at}
-            axes, chain = finer.axes, finer.chain
+            axes, chain, sides = finer.axes, finer.chain, finer.sides
             self.journal.decide("axes", axes)
             self.journal.decide("round", Round(number, _pins_of(chain)))
             driver = self._driver(axes, chain)
