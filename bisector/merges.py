@@ -33,20 +33,46 @@ Stands = Callable[[Candidate, str], Standing]
 
 
 @dataclass(frozen=True)
+class Side:
+    """What was put into a chain: the way by which a change came to one of its parents.
+
+    Attributes:
+        change: the commit that is looked behind.
+        parent: of it, at which this side ends.
+        commits: those that were put in.
+        base: the one of them from which both sides come, "" where that was in the chain already, or is none.
+        back: whether they go back in history: the base is the last of them then, and else the first.
+        clean: whether the sides began alike. If not, the failure was there before them and was mended on the other one:
+            its commits are out of the chain again, since none of them has brought it.
+    """
+
+    change: str
+    parent: str
+    commits: tuple[str, ...]
+    base: str = ""
+    back: bool = False
+    clean: bool = True
+
+    def is_unclean(self, good: str, bad: str) -> bool:
+        """Whether a step from good to bad says that the sides began otherwise."""
+        return self.clean and self.base != "" and self.base == (good if self.back else bad)
+
+
+@dataclass(frozen=True)
 class Finer:
     """What looking at the parents of a culprit came to.
 
     Attributes:
-        axes: with the commits of the side that is to be searched.
-        chain: with them between the last good and the first bad candidate; None where the culprit stands as it is.
-        looked_at: the change and the parent whose side this is.
+        axes: of the search that is to follow.
+        chain: for that search; None where the culprit stands as it is.
+        sides: what is in that chain, or was.
         change: where the culprit stands, the commit whose change it is.
         note: what is to be said of it.
     """
 
     axes: tuple[Axis, ...]
     chain: Chain | None
-    looked_at: tuple[str, str] = ("", "")
+    sides: tuple[Side, ...] = ()
     change: AxisValue | None = None
     note: str = ""
 
@@ -79,6 +105,11 @@ class _Step:
         """What the change's parent in the chain shows, and what all of its parents show if it is to blame itself."""
         return Standing.FAIL if self.goes_back else Standing.PASS
 
+    @property
+    def merges_two(self) -> bool:
+        """Whether the change is a merge of the one in the chain with another one."""
+        return len(self.change.parents) == 2 and self.other.id in self.change.parents
+
     def at(self, commit: str) -> Candidate:
         """The step's candidate with another commit."""
         return self.lower.moved(self.axis.pin, commit)
@@ -90,9 +121,14 @@ def look_at_parents(
     ending: Ending,
     clones: Mapping[str, Clone],
     stands: Stands,
-    looked_at: frozenset[tuple[str, str]] = frozenset(),
+    *,
+    can_be: Callable[[Candidate], bool] = lambda _: True,
+    sides: tuple[Side, ...] = (),
 ) -> Finer | None:
     """Try the other parents of the change that a culprit's step is, and lay out the side that the failure came by.
+
+    The other parent of a merge of two is not tried beforehand: nearly always it fails, and if it does not, the search
+    along its side ends at it, and has made a witness of it.
 
     Args:
         axes: of the search.
@@ -100,7 +136,8 @@ def look_at_parents(
         ending: what was found.
         clones: of the repositories, by pin.
         stands: measures a candidate (with the reason to show for it).
-        looked_at: changes with parents whose sides are in the chain already.
+        can_be: whether a candidate can be built at all.
+        sides: what was put into the chain before.
 
     Returns:
         None where the culprit is no step between two commits.
@@ -108,20 +145,28 @@ def look_at_parents(
     step = _step(axes, chain, ending, clones)
     if step is None:
         return None
-    unknown: list[str] = []
+    unclean = next((side for side in sides if side.is_unclean(step.good.id, step.bad.id)), None)
+    if unclean is not None:
+        return _without_side(axes, chain, step, unclean, sides)
+    name = short_text(step.change.id)
+    known = {side.parent: side for side in sides if side.change == step.change.id}
+    unknown = [parent for parent, side in known.items() if not side.clean]
     for parent in step.change.parents:
-        if parent == step.other.id or (step.change.id, parent) in looked_at:
+        if parent == step.other.id or parent in unknown:
             continue
-        name = short_text(step.change.id)
-        standing = stands(step.at(parent), f"parent of {name}: is the change itself to blame?")
-        if standing is Standing.INFEASIBLE or (standing is Standing.NOT_RUN and parent in chain_values(chain, step)):
+        candidate = step.at(parent)
+        if not can_be(candidate):
             unknown.append(parent)
-        elif standing is not step.expected:
-            finer = _with_side(axes, chain, ending, step, clones[step.axis.pin], parent, standing, stands)
-            if finer is not None:
-                return finer
-            unknown.append(parent)
-    return Finer(axes, None, change=axis_value(step.change), note=_said(step, unknown))
+            continue
+        side = None if parent in known else _side(clones[step.axis.pin], step, parent, chain)
+        if side is not None and side.commits and step.merges_two and not side.is_older:
+            return _with_side(axes, chain, ending, step, side, sides)
+        if stands(candidate, f"parent of {name}: is the change itself to blame?") is step.expected:
+            continue
+        if side is not None and side.commits:
+            return _with_side(axes, chain, ending, step, side, sides)
+        unknown.append(parent)
+    return Finer(axes, None, sides, change=axis_value(step.change), note=_said(step, unknown))
 
 
 def chain_values(chain: Chain, step: _Step) -> set[str]:
@@ -143,57 +188,82 @@ def _step(axes: tuple[Axis, ...], chain: Chain, ending: Ending, clones: Mapping[
     return _Step(axis, lower, upper, good, bad)
 
 
-def _with_side(
-    axes: tuple[Axis, ...],
-    chain: Chain,
-    ending: Ending,
-    step: _Step,
-    clone: Clone,
-    parent: str,
-    standing: Standing,
-    stands: Stands,
-) -> Finer | None:
-    """The chain with the side of a parent put between the two witnesses; None where the sides begin otherwise."""
-    assert ending.upper is not None
+@dataclass(frozen=True)
+class _Laid:
+    """The commits of a side, as they are to stand in the chain.
+
+    Attributes:
+        parent: at which the side ends.
+        commits: those that the chain lacks.
+        base: see `Side`.
+        is_older: whether the parent is an ancestor of the one in the chain, so that it is no side but the line itself.
+    """
+
+    parent: str
+    commits: tuple[Commit, ...]
+    base: str = ""
+    is_older: bool = False
+
+
+def _side(clone: Clone, step: _Step, parent: str, chain: Chain) -> _Laid:
+    """The way from the parent of a change that is in the chain to another one."""
     there = chain_values(chain, step)
+    base, is_older = "", False
     try:
         way = way_between(clone, step.other.id, parent)
     except UsageError:  # a history of its own, down to its first commit
         side = first_parents(clone, parent, step.other.id)
     else:
         side = list(way.commits[way.turn + 1 :])
-        base = way.commits[way.turn]
-        if not side:  # what the change builds on is older than its predecessor in the chain
-            side = list(way.commits[1:])
-        elif way.turn and base.id not in there:
-            found = stands(step.at(base.id), f"where the sides of {short_text(step.change.id)} part")
-            if found is not step.expected and found in (Standing.PASS, Standing.FAIL):
-                return None  # it was otherwise on both sides once, and was changed on the one: the merge brings it back
-            side = [base, *side] if found is step.expected else side
+        if not side:
+            side, is_older = list(way.commits[1:]), True
+        elif way.turn and way.commits[way.turn].id not in there:
+            base = way.commits[way.turn].id
+            side.insert(0, way.commits[way.turn])
     side = [commit for commit in side if commit.id not in there]
-    if step.goes_back:
-        side.reverse()
-    finer = Chain(
-        (
-            *chain.candidates[: ending.upper],
-            *(step.at(commit.id) for commit in side),
-            *chain.candidates[ending.upper :],
-        )
-    )
+    return _Laid(parent, tuple(reversed(side) if step.goes_back else side), base, is_older)
+
+
+def _with_side(
+    axes: tuple[Axis, ...], chain: Chain, ending: Ending, step: _Step, side: _Laid, sides: tuple[Side, ...]
+) -> Finer:
+    """The chain with the side of a parent put between the two witnesses."""
+    assert ending.upper is not None
+    between = tuple(step.at(commit.id) for commit in side.commits)
+    finer = Chain((*chain.candidates[: ending.upper], *between, *chain.candidates[ending.upper :]))
     at = next(place for place, value in enumerate(step.axis.values) if value.text == step.bad.id)
-    axis = replace(
-        step.axis,
-        values=(*step.axis.values[:at], *(axis_value(commit) for commit in side), *step.axis.values[at:]),
-        turn=step.axis.turn + (len(side) if at <= step.axis.turn else 0),
-    )
-    shows = {Standing.PASS: "passes as well", Standing.FAIL: "fails as well"}.get(standing, "cannot be tried")
+    new = tuple(axis_value(commit) for commit in side.commits)
+    values = (*step.axis.values[:at], *new, *step.axis.values[at:])
+    turn = step.axis.turn + (len(new) if at <= step.axis.turn else 0)
     what = "merges" if len(step.change.parents) > 1 else "builds on"
     note = (
-        f"{step.axis.pin}: {short_text(step.change.id)} {what} {short_text(parent)}, which {shows}: searching"
-        f" {count(len(side), 'commit')} on that side"
+        f"{step.axis.pin}: {short_text(step.change.id)} {what} {short_text(side.parent)}: searching"
+        f" {count(len(new), 'commit')} on that side"
     )
-    new_axes = tuple(axis if one.pin == axis.pin else one for one in axes)
-    return Finer(new_axes, finer, (step.change.id, parent), note=note)
+    put = Side(
+        step.change.id, side.parent, tuple(commit.id for commit in side.commits), side.base, back=step.goes_back
+    )  # fmt: skip
+    return Finer(_replaced(axes, replace(step.axis, values=values, turn=turn)), finer, (*sides, put), note=note)
+
+
+def _without_side(axes: tuple[Axis, ...], chain: Chain, step: _Step, unclean: Side, sides: tuple[Side, ...]) -> Finer:
+    """The chain without a side that began otherwise than its counterpart."""
+    out = set(unclean.commits)
+    kept = Chain(tuple(candidate for candidate in chain.candidates if candidate[step.axis.pin] not in out))
+    back = step.axis.values[: step.axis.turn + 1]
+    values = tuple(value for value in step.axis.values if value.text not in out)
+    turn = step.axis.turn - sum(value.text in out for value in back)
+    shows = "passes" if unclean.back else "fails"
+    note = (
+        f"{step.axis.pin}: {short_text(unclean.base)}, from which both sides of {short_text(unclean.change)} come,"
+        f" {shows} already: that side has not brought it"
+    )
+    marked = tuple(replace(side, clean=False) if side == unclean else side for side in sides)
+    return Finer(_replaced(axes, replace(step.axis, values=values, turn=turn)), kept, marked, note=note)
+
+
+def _replaced(axes: tuple[Axis, ...], axis: Axis) -> tuple[Axis, ...]:
+    return tuple(axis if one.pin == axis.pin else one for one in axes)
 
 
 def _said(step: _Step, unknown: list[str]) -> str:
@@ -215,7 +285,7 @@ def _said(step: _Step, unknown: list[str]) -> str:
     if unknown:
         listed = ", ".join(map(short_text, unknown))
         sentences.append(
-            f"nothing is known of another parent of {name}, {listed}: it cannot be tried, or its side begins with the"
-            " failure already; so the change may have come from there"
+            f"the other side of {name}, which ends at {listed}, tells nothing: it cannot be tried, or it was bad before"
+            " the sides parted"
         )
     return ". ".join(sentences)

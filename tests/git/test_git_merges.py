@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bisector.bracket import Ending
 from bisector.certificate import Standing
 from bisector.git_axes import git_axis
-from bisector.merges import look_at_parents
+from bisector.merges import Side, look_at_parents
 from bisector.model import Axis, Candidate
 from bisector.report.model import Verdict
 from bisector.request import PinRange
@@ -36,29 +36,31 @@ def blamed(
         tried.append(name)
         return Standing.FAIL if fails(name) else Standing.PASS
 
-    looked_at: frozenset[tuple[str, str]] = frozenset()
+    sides: tuple[Side, ...] = ()
     low, high = 0, chain.steps
     while True:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if standing(chain.candidates[middle]) is Standing.FAIL else (middle, high)
         found = Ending(Verdict.CULPRIT, low, high)
-        finer = look_at_parents(axes, chain, found, {"pin": clone}, standing, looked_at)
+        finer = look_at_parents(axes, chain, found, {"pin": clone}, standing, sides=sides)
         assert finer is not None
         if finer.chain is None:
             assert finer.change is not None
             return builder.name_of(finer.change.text), finer.note, tried
-        looked_at |= {finer.looked_at}
-        assert finer.chain.candidates[low] == chain.candidates[low]
-        grown = finer.chain.steps - chain.steps
-        assert grown > 0
-        assert_is_sound(finer.chain)
-        axes, chain, high = finer.axes, finer.chain, high + grown
+        lower, upper = chain.candidates[low], chain.candidates[high]
+        axes, chain, sides = finer.axes, finer.chain, finer.sides
+        assert_is_sound(axes, chain)
+        if upper in chain.candidates:
+            low, high = chain.candidates.index(lower), chain.candidates.index(upper)
+        else:  # a side was taken out again
+            low, high = chain.candidates.index(lower), chain.candidates.index(lower) + 1
 
 
-def assert_is_sound(chain: Chain) -> None:
-    """No candidate stands on a chain twice."""
+def assert_is_sound(axes: tuple[Axis, ...], chain: Chain) -> None:
+    """No candidate stands on a chain twice, and the axis has the same values."""
     assert len(set(chain.candidates)) == len(chain.candidates)
+    assert [candidate["pin"] for candidate in chain.candidates] == [value.text for value in axes[0].values]
 
 
 def contains(builder: RepositoryBuilder, culprit: str) -> Callable[[str], bool]:
@@ -204,6 +206,21 @@ def test_a_line_that_left_history_before_the_good_end_has_its_beginning_tried(
     builder.write()
     assert blamed(builder, cache, "release0", "end", contains(builder, "main0"))[0] == "main0"
     assert blamed(builder, cache, "release0", "end", contains(builder, "release1"))[0] == "release1"
+
+
+def test_a_side_that_was_bad_before_it_parted_is_not_blamed_for_the_merge(
+    builder: RepositoryBuilder, cache: Path
+) -> None:
+    """The failure is old, main mended it, and the merge with what was never mended has lost that."""
+    builder.line("old", 2)
+    builder.line("main", 3, "old1")
+    builder.line("side", 3, "old1")
+    builder.add("merge", "main2", "side2")
+    builder.add("end", "merge")
+    builder.write()
+    commit, note, _ = blamed(builder, cache, "main1", "end", lambda name: not name.startswith("main"))
+    assert commit == "merge"
+    assert "tells nothing" in note
 
 
 def test_ends_without_a_common_ancestor_are_refused(builder: RepositoryBuilder, cache: Path) -> None:
