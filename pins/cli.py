@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pins.command_line import new_app, start
+from pins.commands_check import app as check_app
 from pins.commands_files import app as files_app
 from pins.commands_windows import app as windows_app
 
@@ -36,4 +37,5 @@ def _pins(
 
 
 app.add_typer(files_app)
+app.add_typer(check_app)
 app.add_typer(windows_app)

@@ -1,11 +1,11 @@
 """Files to check: read from disk or a revision, as rules want to see them."""
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from pins.errors import UsageError
-from pins.files.context import Commit, Context, Directory
+from pins.files.context import Directory
 from pins.files.dockerfile.read import ReadOptions, read_closely
 from pins.files.locate import Tree, locate
 from pins.files.read import kind_of, pin_files, read_pins
@@ -59,8 +59,6 @@ class _Reader:
 
 
 def _is_dockerfile(data: bytes) -> bool:
-    import re
-
     return re.search(rb"^[ \t]*FROM[ \t]+\S", data, re.MULTILINE | re.IGNORECASE) is not None
 
 
@@ -117,7 +115,7 @@ def _one(
     asked: bool,
 ) -> Subject:
     files = _context(tree, relative, context)
-    made = subject(
+    return subject(
         data,
         shown,
         read_file=files,
@@ -127,14 +125,13 @@ def _one(
         identity=relative,
         asked=asked,
     )
-    return replace(made)
 
 
 def _context(tree: Tree, relative: str, context: Path | None) -> Callable[[str], bytes | None]:
     """Files of the build context: the directory given, else the top of the tree, else the file's own directory."""
     if context is not None:
         return Directory(context).read
-    top: Context = Commit(tree.root, tree.revision) if tree.revision else Directory(tree.root)
+    top = tree.context()
     directory = relative.rpartition("/")[0]
 
     def read(path: str) -> bytes | None:
