@@ -3,7 +3,8 @@
 import hashlib
 import os
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +47,37 @@ def refuse_secrets(request: RunRequest) -> None:
                     f"{option} {name}=... looks like a credential, and would be recorded with the run: "
                     + cure.format(name=name)
                 )
+
+
+def refuse_unrecordable(request: RunRequest, state: Path) -> None:
+    """Refuse names that are no UTF-8: the journal, and every report, is.
+
+    Args:
+        request: all that is asked for.
+        state: where runs are kept.
+
+    Raises:
+        UsageError: with the name.
+    """
+    for text in _texts((request, state, Path.cwd())):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"{text.encode('utf-8', 'surrogateescape')!r} is not UTF-8, and could not be recorded; rename it"
+            ) from None
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in the project's dataclasses, and in tuples of them."""
+    if isinstance(value, str | Path):
+        yield str(value)
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _texts(each)
+    elif is_dataclass(value):
+        for each in fields(value):
+            yield from _texts(getattr(value, each.name))
 
 
 def without_credentials(request: RunRequest, index: "IndexConfiguration") -> RunRequest:

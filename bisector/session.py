@@ -12,7 +12,13 @@ from pathlib import Path
 from bisector.environments.base import Environment
 from bisector.events import Note, Reporter, RunEnded, RunStarted, silent
 from bisector.executors.local import LocalExecutor
-from bisector.inputs import new_journal, refuse_changed_inputs, refuse_secrets, with_index_again
+from bisector.inputs import (
+    new_journal,
+    refuse_changed_inputs,
+    refuse_secrets,
+    refuse_unrecordable,
+    with_index_again,
+)
 from bisector.investigation import Investigation
 from bisector.journal import Journal
 from bisector.model import Axis, AxisValue, Candidate
@@ -32,7 +38,7 @@ from bisector.report.model import ProbeRecord, Result
 from bisector.request import RunRequest
 from bisector.results import result_of
 from bisector.rounds import chain_of
-from bisector.runs import JOURNAL, driving, find_run, identity_of, marker_of, new_run_directory
+from bisector.runs import JOURNAL, driving, find_run, identity_of, marker_of, new_run_directory, state_directory
 from bisector.search_order import in_search_order
 from bisector.serial import adapter, to_json
 from bisector.smoke import check_script
@@ -69,6 +75,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
     """
     check_script(request.smoke.path, local=request.environment != "docker")
     refuse_secrets(request)
+    refuse_unrecordable(request, state_directory())
     request = with_settled_revisions(request)
     created = datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
@@ -104,6 +111,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
     """
     check_script(request.smoke.path, local=request.environment != "docker")
     refuse_secrets(request)
+    refuse_unrecordable(request, state_directory())
     created = datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
     run_directory = new_run_directory(request.run_directory, room="probes")

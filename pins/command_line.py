@@ -156,6 +156,23 @@ def deliver(text: str | bytes, output: Path | None, code: int = 0) -> int:
     return code
 
 
+def check_output(output: Path | None) -> None:
+    """Find out before long work whether its result can be put into `output`.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if output is None:
+        return
+    place = output if output.exists() and not output.is_file() else output.resolve().parent  # a file is replaced
+    if output.is_dir():
+        raise UsageError(f"--output {str(output)!r} is a directory; name a file")
+    if not place.exists():
+        raise UsageError(f"--output {str(output)!r} cannot be written: there is no directory {place}")
+    if not os.access(place, os.W_OK):
+        raise UsageError(f"--output {str(output)!r} cannot be written: {place} is not writable")
+
+
 def say(text: str) -> None:
     """A line for the person, on standard error."""
     try:
@@ -207,7 +224,14 @@ def _fault(error: Exception) -> int:
         say(trace)
     else:
         try:
-            with tempfile.NamedTemporaryFile("w", prefix="bisector-fault-", suffix=".txt", delete=False) as file:
+            with tempfile.NamedTemporaryFile(
+                "w",
+                encoding="utf-8",
+                errors="backslashreplace",
+                prefix="bisector-fault-",
+                suffix=".txt",
+                delete=False,
+            ) as file:
                 file.write(f"{sys.version}\n{trace}")
             kept = f" The details are in {file.name}; BISECTOR_DEBUG=1 shows them here."
         except OSError:

@@ -10,7 +10,7 @@ import typer
 from bisector.cli.options import RunOptions, with_probe_options, with_run_options
 from bisector.cli.output import check_format, progress, show
 from bisector.cli.parameters import AllOptions, Format, Run, Typed
-from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
+from pins.command_line import NoColor, Output, Quiet, Verbose, check_output, deliver, guarded, new_app, say
 
 app = new_app("Find the first bad pin.")
 
@@ -44,6 +44,7 @@ def _run(
       bisector run --pin pybind11=3.0.0..3.1.0 --dockerfile Dockerfile --smoke ./load.py --gpu rocm
     """
     check_format(output_format)
+    check_output(output)
     typed: Typed = invocation.obj
     if replay:
         from bisector.cli.replay_options import changes_from
@@ -88,6 +89,7 @@ def _resume(
       bisector resume 20260801-1200
     """
     check_format(output_format)
+    check_output(output)
     from bisector import session
     from bisector.cli.arguments import parse_duration, parse_max_runs
     from bisector.inputs import enter_directory_of
@@ -128,6 +130,7 @@ def _probe(
       bisector probe --pin setuptools==82.0.0 --smoke ./smoke.py
     """
     check_format(output_format)
+    check_output(output)
     typed: Typed = invocation.obj
     from bisector.cli.request import request_for_one
 

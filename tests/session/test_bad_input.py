@@ -184,3 +184,21 @@ def test_a_disk_that_is_full_from_the_start_is_an_environment_error(terminal: Te
     code, said = terminal.run("widget=0..16", "--run-dir", str(small_disk / "run"))
     assert code == 6, said
     assert "--run-dir" in said or "full" in said or "No space left" in said
+
+
+def test_an_output_file_that_cannot_be_written_is_refused_before_anything_runs(terminal: Terminal) -> None:
+    for output in (terminal.directory / "nowhere" / "report.txt", terminal.directory):
+        code, said = terminal.run("widget=0..16", "--output", str(output))
+        assert code == 2
+        assert "--output" in said
+    assert terminal.runs_left() == []
+
+
+def test_a_name_that_is_no_text_is_refused_before_anything_runs(terminal: Terminal) -> None:
+    script = os.fsdecode(os.fsencode(terminal.directory) + b"/caf\xe9.sh")
+    terminal.script.rename(script)
+    terminal.script = Path(script)
+    code, said = terminal.run()
+    assert code == 2
+    assert "is not UTF-8" in said
+    assert terminal.runs_left() == []
