@@ -5,101 +5,122 @@ from functools import lru_cache
 
 from packaging.markers import Marker
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from pins.resolve.problem import Choice, Problem, RequirementSource
+from pins.resolve.problem import Choice, Problem, RequirementSource, Requires
 
 
-def broken_rules(
-    problem: Problem, source: RequirementSource, chosen: Mapping[str, str], *, guessing: bool = False
-) -> list[str]:
-    """What a set of choices breaks, as sentences; none where it is a solution.
+class SolutionCheck:
+    """Checks solutions of one problem.
 
     Args:
         problem: what was asked.
         source: what there is.
-        chosen: name -> label.
-        guessing: whether what is not known counts as allowed.
     """
-    return list(_Check(problem, source, chosen, guessing).broken())
 
+    def __init__(self, problem: Problem, source: RequirementSource) -> None:
+        self._problem = problem
+        self._source = source
+        self._environment = dict(problem.markers)
+        self._overridden = {_parsed(constraint.requirement).name for constraint in problem.overrides}
+        self._held: dict[tuple[str, str], bool] = {}
+        self._labels: dict[str, dict[str, Choice]] = {}
+        self._requires: dict[tuple[str, str], Requires] = {}
 
-class _Check:
-    def __init__(self, problem: Problem, source: RequirementSource, chosen: Mapping[str, str], guessing: bool) -> None:
-        self.problem = problem
-        self.chosen = chosen
-        self.guessing = guessing
-        self.requires = source.requires([(n, v) for n, v in chosen.items() if n not in problem.without_dependencies])
-        self.choices: dict[str, Choice] = {}
-        for name, found in source.choices(list(chosen)).items():
-            self.choices.update((name, choice) for choice in found.choices if choice.label == chosen[name])
-        self.environment = dict(problem.markers)
-        self.overridden = {_parsed(c.requirement).name: c.requirement for c in problem.overrides}
-        self.held: dict[tuple[str, str], bool] = {}
+    def broken(self, chosen: Mapping[str, str], *, guessing: bool = False) -> list[str]:
+        """What a set of choices breaks, as sentences; none where it is a solution.
 
-    def broken(self) -> Iterator[str]:
-        asked: set[tuple[str, str]] = set()
-        waiting: list[tuple[str, str]] = []
-        for constraint in self.problem.requirements:
-            yield from self._line("what is asked for", constraint.requirement, "", waiting)
-        for constraint in (*self.problem.bounds, *self.problem.overrides):
+        Args:
+            chosen: name -> label.
+            guessing: whether what is not known counts as allowed.
+        """
+        self._read(chosen)
+        return list(self._broken(chosen, guessing))
+
+    def _read(self, chosen: Mapping[str, str]) -> None:
+        new = [name for name in chosen if name not in self._labels]
+        for name, found in (self._source.choices(new) if new else {}).items():
+            self._labels[name] = {choice.label: choice for choice in found.choices}
+        free = self._problem.without_dependencies
+        wanted = [pair for pair in chosen.items() if pair not in self._requires and pair[0] not in free]
+        if wanted:
+            self._requires.update(self._source.requires(wanted))
+
+    def _broken(self, chosen: Mapping[str, str], guessing: bool) -> Iterator[str]:
+        waiting = [(name, "") for name in chosen]
+        for constraint in self._problem.requirements:
+            yield from self._line("what is asked for", constraint.requirement, "", chosen, guessing, waiting)
+        for constraint in (*self._problem.bounds, *self._problem.overrides):
             line = _parsed(constraint.requirement)
-            if line.name in self.chosen and self._holds(line, "") and not self._takes(line):
-                yield f"{constraint.requirement} does not take {self.chosen[line.name]}"
-        waiting.extend((name, "") for name in self.chosen)
+            if line.name in chosen and self._holds(line, "") and not self._takes(line, chosen, guessing):
+                yield f"{constraint.requirement} does not take {chosen[line.name]}"
+        asked: set[tuple[str, str]] = set()
         while waiting:
             name, extra = waiting.pop()
-            if (name, extra) in asked or name not in self.chosen:
+            if (name, extra) in asked or name not in chosen:
                 continue
             asked.add((name, extra))
-            found = self.requires.get((name, self.chosen[name]))
+            found = self._requires.get((name, chosen[name]))
             if found is None:
                 continue
-            if found.unknown and not self.guessing:
-                yield f"what {name} {self.chosen[name]} requires is not known"
+            if found.unknown and not guessing:
+                yield f"what {name} {chosen[name]} requires is not known"
             for text in found.lines:
-                yield from self._line(f"{name} {self.chosen[name]}", text, extra, waiting)
-        for name, choice in self.choices.items():
-            if choice.unusable:
-                yield f"{name} {choice.label} {choice.unusable}"
+                yield from self._line(f"{name} {chosen[name]}", text, extra, chosen, guessing, waiting)
+        for name, label in chosen.items():
+            choice = self._labels[name].get(label)
+            if choice is not None and choice.unusable:
+                yield f"{name} {label} {choice.unusable}"
 
-    def _line(self, who: str, text: str, extra: str, waiting: list[tuple[str, str]]) -> Iterator[str]:
+    def _line(
+        self,
+        who: str,
+        text: str,
+        extra: str,
+        chosen: Mapping[str, str],
+        guessing: bool,
+        waiting: list[tuple[str, str]],
+    ) -> Iterator[str]:
         try:
             line = _parsed(text)
         except InvalidRequirement:
-            if not self.guessing:
+            if not guessing:
                 yield f"{who} requires {text!r}, which cannot be parsed"
             return
         if not self._holds(line, extra):
             return
-        if line.name not in self.chosen:
+        if line.name not in chosen:
             yield f"{who} requires {text}, and nothing is chosen"
-        elif line.name not in self.overridden and not self._takes(line):
-            yield f"{who} requires {text}, and {self.chosen[line.name]} is chosen"
+        elif line.name not in self._overridden and not self._takes(line, chosen, guessing):
+            yield f"{who} requires {text}, and {chosen[line.name]} is chosen"
         waiting.extend((line.name, wanted) for wanted in ("", *line.extras))
 
     def _holds(self, line: "_Parsed", extra: str) -> bool:
         if line.marker is None:
             return True
-        key = (str(line.marker), extra)
-        if key not in self.held:
-            self.held[key] = line.marker.evaluate({**self.environment, "extra": extra})
-        return self.held[key]
+        key = (line.marker_text, extra if "extra" in line.marker_text else "")
+        if key not in self._held:
+            self._held[key] = line.marker.evaluate({**self._environment, "extra": extra})
+        return self._held[key]
 
-    def _takes(self, line: "_Parsed") -> bool:
-        choice = self.choices.get(line.name)
-        if line.requirement.url or choice is None or choice.version is None:
-            return self.guessing or not (line.requirement.url or str(line.requirement.specifier))
-        return _contains(str(line.requirement.specifier), choice.version, choice.label)
+    def _takes(self, line: "_Parsed", chosen: Mapping[str, str], guessing: bool) -> bool:
+        choice = self._labels[line.name].get(chosen[line.name])
+        if line.url or choice is None or choice.version is None:
+            return guessing or not (line.url or line.specifiers)
+        return _contains(line.specifiers, choice.version, choice.label)
 
 
 class _Parsed:
     def __init__(self, text: str) -> None:
-        self.requirement = Requirement(text)
-        self.name = canonicalize_name(self.requirement.name)
-        self.extras = tuple(canonicalize_name(extra) for extra in self.requirement.extras)
-        self.marker: Marker | None = self.requirement.marker
+        requirement = Requirement(text)
+        self.name = canonicalize_name(requirement.name)
+        self.extras = tuple(canonicalize_name(extra) for extra in requirement.extras)
+        self.marker: Marker | None = requirement.marker
+        self.marker_text = str(requirement.marker or "")
+        self.specifiers = str(requirement.specifier)
+        self.url = requirement.url or ""
 
 
 @lru_cache(maxsize=65536)
@@ -108,10 +129,8 @@ def _parsed(text: str) -> _Parsed:
 
 
 @lru_cache(maxsize=65536)
-def _contains(specifier: str, version: Version, label: str) -> bool:
-    from packaging.specifiers import SpecifierSet
-
+def _contains(specifiers: str, version: Version, label: str) -> bool:
     return all(
         one.contains(version, prereleases=True) or (one.operator == "===" and one.contains(label, prereleases=True))
-        for one in SpecifierSet(specifier)
+        for one in SpecifierSet(specifiers)
     )

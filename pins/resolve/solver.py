@@ -1,6 +1,6 @@
 """Solutions of a problem: the search, and reading what it asks for on the way."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pins.resolve.foundation import founded, reached
@@ -79,8 +79,10 @@ class Solver:
         while True:
             world = self.universe.closed_world()
             given = [(self.universe.guess, ABSENT)] if certain and self.universe.guess_is_possible else []
+            asked_about = frozenset(variable for variable, mask in assumptions if not mask & ABSENT)
+            about = [(self.universe.question(asked_about), 2)] if world else []
             try:
-                domains, self.failed_on = search.solve([*world, *given, *assumptions], self._decide)
+                domains, self.failed_on = search.solve([*world, *about, *given, *assumptions], self._decide)
             except NeedsReading as needs:
                 search.give_up()
                 self.universe.read(needs.wanted)
@@ -88,16 +90,16 @@ class Solver:
             if domains is None:
                 return None
             model = self._model(domains)
-            roots = {*self.universe.required, *(variable for variable, mask in assumptions if not mask & ABSENT)}
-            if self._is_founded(model, roots):
+            if self._is_founded(model, asked_about):
                 return model
 
-    def _is_founded(self, model: Model, roots: Collection[int]) -> bool:
-        """Whether pip would get to this solution; one that it would not is ruled out."""
+    def _is_founded(self, model: Model, asked_about: frozenset[int]) -> bool:
+        """Whether pip would get to this solution; one that it would not is ruled out, for this question."""
         supports = list(self.universe.supports())
         if not supports:
             return True
         search = self.universe.search
+        roots = self.universe.required | asked_about
         asked = reached(search, model.values, roots)
         accepted = founded(search, model.values, roots, [(node.variable, mask, by) for node, mask, _, by in supports])
         if asked <= accepted:
@@ -106,10 +108,7 @@ class Solver:
         for _, _, fact, _ in supports:
             facts |= fact
         literals = [(v, search.full[v] & ~(2 << model.values[v])) for v in sorted(asked)]
-        if len(literals) == 1:
-            search.unit(*literals[0], facts)
-        else:
-            search.clause(literals, facts)
+        search.clause([(self.universe.question(asked_about), ABSENT), *literals], facts)
         return False
 
     def prefer(self, model: Model) -> None:

@@ -98,6 +98,7 @@ class Universe:
         self._bounds: dict[str, list[tuple[Constraint, RequirementLine]]] = {}
         self._overridden: set[str] = set()
         self._missing: dict[str, str] = {}
+        self._questions: dict[frozenset[int], int] = {}
         self._named: dict[str, list[RequirementLine]] = {}
         self._state_problem()
 
@@ -299,6 +300,16 @@ class Universe:
     def closed_world(self) -> list[Literal]:
         """What every question assumes: nobody names a version but those that were read."""
         return [(support.tail, ABSENT) for support in self._supports.values()]
+
+    def question(self, about: frozenset[int]) -> int:
+        """A variable that stands for the question about these variables: present where it is asked.
+
+        A clause that holds for one question only has it among its literals.
+        """
+        variable = self._questions.get(about)
+        if variable is None:
+            variable = self._questions[about] = self._bare_variable()
+        return variable
 
     def supports(self) -> Iterable[tuple[Node, int, int, list[Literal]]]:
         """For each name with choices that must be named: the choices, the fact, and who names them."""

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pins.errors import PinsError
-from pins.resolve.check import broken_rules
+from pins.resolve.check import SolutionCheck
 from pins.resolve.problem import Choice, Problem, RequirementSource
-from pins.resolve.search import ABSENT
 from pins.resolve.solver import Model, Solver
 from pins.resolve.universe import Node, Universe
 
@@ -95,6 +94,7 @@ class _Projection:
     def __init__(self, universe: Universe, targets: Sequence[Node]) -> None:
         self.universe = universe
         self.solver = Solver(universe)
+        self.check = SolutionCheck(universe.problem, universe.source)
         self.targets = targets
         self.asked = {node.variable: universe.offered(node) for node in targets}
         self.open = dict(self.asked)
@@ -146,8 +146,7 @@ class _Projection:
                     kept[node.variable][other] = model if other == choice else _exchanged(model, node, other)
 
     def _check(self, model: Model) -> None:
-        problem, source = self.universe.problem, self.universe.source
-        broken = broken_rules(problem, source, model.chosen, guessing=model.is_guess)
+        broken = self.check.broken(model.chosen, guessing=model.is_guess)
         if broken:
             raise UncheckedError(f"a solution that was found does not hold: {broken[0]}")
 
@@ -198,6 +197,3 @@ def _exchanged(model: Model, node: Node, choice: int) -> Model:
 
 def _choices(mask: int) -> list[int]:
     return [i for i in range(mask.bit_length() - 1) if mask & 2 << i]
-
-
-assert ABSENT == 1, "choice i is bit i + 1"

@@ -200,7 +200,8 @@ class _Encoding:
 
     def solve(self, name: str, label: str, guess: int) -> bool:
         """Whether there is a solution with this release ("" for any) that pip would get to."""
-        assumptions = [guess, self.chosen(name, label)] if name else [guess]
+        question = self.number(("question", name))
+        assumptions = [guess, question, *([self.chosen(name, label)] if name else [])]
         while self.solver.solve(assumptions=assumptions):
             held = set(self.solver.get_model() or ())
             chosen = {
@@ -212,7 +213,7 @@ class _Encoding:
             asked = self.closure(chosen, name, any_version=True)
             if not self.pip or asked == self.closure(chosen, name, any_version=False):
                 return True
-            self.solver.add_clause([-self.chosen(n, chosen[n]) for n in asked])
+            self.solver.add_clause([-question, *(-self.chosen(n, chosen[n]) for n in asked)])
         return False
 
     def closure(self, chosen: dict[str, str], name: str, *, any_version: bool) -> set[str]:
