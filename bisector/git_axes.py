@@ -60,20 +60,6 @@ def git_axis(pin: PinRange, clone: Clone, *, may_go_back: bool = False) -> Axis:
     return Axis(pin.pin, PinKind.GIT, tuple(axis_value(commit) for commit in way.commits), way.turn, clone.link)
 
 
-def divergence(axis: Axis) -> str:
-    """What is to be said of an axis whose ends lie on different branches; "" where they do not."""
-    if not axis.turn:
-        return ""
-    back, forward = axis.turn, axis.steps - axis.turn
-    base = short_text(axis.values[axis.turn].text)
-    if not forward:
-        return f"{axis.pin}: the bad end is older than the good one; the way between them goes back in history"
-    return (
-        f"{axis.pin}: the ends are on different branches, which part at {base}; searched are the {forward} steps from"
-        f" there to the bad end, and the {back} by which the good end's branch goes back to it"
-    )
-
-
 def with_commits(pins: Sequence[tuple[str, str]], clones: Mapping[str, Clone]) -> tuple[tuple[str, str], ...]:
     """Pins with their values, revisions resolved to full hashes.
 
