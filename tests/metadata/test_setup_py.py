@@ -161,9 +161,14 @@ CALLS = [
     "y.reverse()",
     "x.sort()",
     "z = spoil(x)",
+    "spoil(z)",
     "z = [spoil(y)]",
     "grow(x)",
     "z = [(y or [0]).pop()]",
+    "z = y",
+    "z = [x]",
+    "spoil([x])",
+    "z.append('n')",
 ]
 CONDITIONS = st.sampled_from(
     ["os.environ.get('A') == '1'", "'B' in os.environ", "sys.platform == 'linux'", "secret()", "len(x) > 1", "not y"]
@@ -225,8 +230,8 @@ def pretended(captured: dict[str, Any]) -> Iterator[None]:
 @given(blocks(), st.booleans(), st.booleans(), st.booleans(), st.booleans())
 def test_what_is_read_is_what_running_it_gives(body: str, a: bool, b: bool, chance: bool, risk: bool) -> None:
     text = (
-        "import os, sys\nfrom setuptools import setup\nx = ['a', 'q']\ny = ['b']\ndef made():\n    return ['m'] + x\n"
-        "def grow(values):\n    values.append('g')\n    x.append('k')\n"
+        "import os, sys\nfrom setuptools import setup\nx = ['a', 'q']\ny = ['b']\nz = []\n"
+        "def made():\n    return ['m'] + x\ndef grow(values):\n    values.append('g')\n    x.append('k')\n"
         f"{body}\nsetup(install_requires=x)\n"
     )
     variables = {**({"A": "1"} if a else {}), **({"B": ""} if b else {})}

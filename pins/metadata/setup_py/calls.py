@@ -2,6 +2,7 @@
 
 import ast
 import posixpath
+import re
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -10,6 +11,9 @@ from pins.metadata.setup_py.expressions import ROOT, TEXT_METHODS, Expressions, 
 from pins.metadata.setup_py.values import Function, Known, Names, Symbol, Text, Unknown, Value, assumptions_of, plain
 
 _LARGEST_FILE = 2**20
+_WORTH_READING = re.compile(
+    r"requirement|version|constraint|depend|about|__init__\.py|\.(?:txt|in|cfg|toml)\Z", re.IGNORECASE
+)
 _ON_PATHS: Mapping[str, Callable[..., str]] = {
     "os.path.join": posixpath.join,
     "os.path.dirname": posixpath.dirname,
@@ -33,7 +37,7 @@ def called(expressions: Expressions, around: Surroundings, node: ast.Call, names
     """What a call gives."""
     given = [expressions.value(part, names) for part in node.args if not isinstance(part, ast.Starred)]
     named = {keyword.arg: expressions.value(keyword.value, names) for keyword in node.keywords if keyword.arg}
-    unknown = Unknown(f"{ast.unparse(node)[:60]} is computed", node.lineno)
+    unknown = Unknown(node, node.lineno)
     if len(given) != len(node.args) or len(named) != len(node.keywords):
         return unknown
     if isinstance(node.func, ast.Attribute):
@@ -129,11 +133,8 @@ def _method(
 def _text_method(text: str, method: str, given: list[Any], line: int, rests: frozenset[str]) -> Value | None:
     if method == "format" and not all(isinstance(part, str | int) for part in given):
         return None
-    if method == "format" and ("." in text or "[" in text or "!" in text or ":" in text) and "{" in text:
-        import re
-
-        if not re.fullmatch(r"(?:[^{}]|\{\d*\})*", text):  # attributes, widths: not followed
-            return None
+    if method == "format" and not re.fullmatch(r"(?:[^{}]|\{\d*\})*", text):  # attributes, widths: not followed
+        return None
     try:
         result = getattr(text, method)(*given)
     except (TypeError, ValueError, IndexError, KeyError):
@@ -152,7 +153,13 @@ def _opened(around: Surroundings, path: str, line: int, rests: frozenset[str]) -
 
 
 def _inside(path: str, around: Surroundings) -> str:
-    """A path from the top of the tree, "" for one that leads out of it; builds run beside their `setup.py`."""
+    """A path from the top of the tree, "" for one that is not followed: outside of it, or of another kind of file.
+
+    Builds run beside their `setup.py`. Only files that may hold requirements or a version are followed: others change
+    at every other commit, and nothing that is asked here depends on them.
+    """
     start = posixpath.join(ROOT, posixpath.dirname(around.file))
     full = posixpath.normpath(posixpath.join(start, path))
-    return posixpath.relpath(full, ROOT) if full.startswith(ROOT + "/") else ""
+    if not full.startswith(ROOT + "/") or not _WORTH_READING.search(posixpath.basename(full)):
+        return ""
+    return posixpath.relpath(full, ROOT)

@@ -118,7 +118,7 @@ class Expressions:
         return list(inner) if isinstance(inner, list | tuple | set) else None
 
     def _unknown(self, node: ast.expr) -> Unknown:
-        return Unknown(f"{ast.unparse(node)[:60]} is computed", node.lineno)
+        return Unknown(node, node.lineno)
 
     def _constant(self, node: ast.Constant, _names: Names) -> Value:
         return Known(node.value, node.lineno)
@@ -149,7 +149,7 @@ class Expressions:
             if isinstance(element, ast.Starred):
                 inner = self.members(self.value(element.value, names))
                 if inner is None:
-                    return Unknown(f"{ast.unparse(element)[:60]} is computed", element.lineno, parts)
+                    return Unknown(element, element.lineno, parts)
                 parts += inner
             else:
                 parts.append(self.value(element, names))
@@ -213,14 +213,14 @@ class Expressions:
         ):
             return Known(left.value + right.value, left.line, left.assumptions | right.assumptions)
         members: list[Value] = []
-        reason = ""
+        reason: str | ast.AST = ""
         for part in (left, right):
             if isinstance(part, Known) and isinstance(part.value, list | tuple):
                 members += part.value
             elif isinstance(part, Unknown):
                 members += part.members
-                reason = reason or part.reason
-        return Unknown(reason or f"{ast.unparse(node)[:60]} is computed", node.lineno, members)
+                reason = reason or part.why
+        return Unknown(reason or node, node.lineno, members)
 
     def _boolop(self, node: ast.BoolOp, names: Names) -> Value:
         stops = isinstance(node.op, ast.Or)

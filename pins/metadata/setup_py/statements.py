@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from pins.metadata.setup_py.expressions import PURE, PURE_METHODS, Expressions, Surroundings, TooMuchError
-from pins.metadata.setup_py.values import Function, Known, Names, Symbol, Unknown, Value, copied, merged
+from pins.metadata.setup_py.values import Function, Known, Names, Symbol, Unknown, Value, containers, copied, merged
 
 _SETUP = frozenset(
     [
@@ -105,11 +105,16 @@ class Reading:
         touched = [*call.args, *(keyword.value for keyword in call.keywords)]
         if isinstance(call.func, ast.Attribute):
             touched.append(call.func.value)
-        for part in touched:
-            if isinstance(part, ast.Name):
-                value = frame.names.get(part.id) or self._globals.get(part.id)
-                if isinstance(value, Unknown) or (isinstance(value, Known) and isinstance(value.value, list | dict)):
-                    frame.names[part.id] = Unknown(f"{part.id} may be changed by {ast.unparse(call)[:50]}", call.lineno)
+        named = {one.id for part in touched for one in ast.walk(part) if isinstance(one, ast.Name)}
+        names = self._names(frame)
+        reached = {inner for name in named if name in names for inner in containers(names[name])}
+        if not reached:
+            return
+        said = f"it may be changed by {ast.unparse(call)[:50]}"
+        for scope in (frame.names, self._globals):
+            for name, value in list(scope.items()):
+                if not reached.isdisjoint(containers(value)):
+                    scope[name] = Unknown(said, call.lineno)
 
     # -- statements ----------------------------------------------------------------------------------------------
 
@@ -217,7 +222,7 @@ class Reading:
         if members is not None:
             owner.value.extend(map(self._rested, members))
         elif name:
-            frame.names[name] = Unknown(f"{ast.unparse(node)[:60]} is computed", node.lineno, list(owner.value))
+            frame.names[name] = Unknown(node, node.lineno, list(owner.value))
         return members is not None or bool(name)
 
     def _if(self, statement: ast.If, frame: _Frame) -> Next:

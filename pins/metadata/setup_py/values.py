@@ -1,7 +1,6 @@
 """What an expression of a `setup.py` comes to, as far as reading it tells."""
 
 import ast
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,14 +26,19 @@ class Unknown:
     """Something that reading does not tell.
 
     Attributes:
-        reason: why not, as a phrase.
+        why: why not, as a phrase, or the node that is computed: its text is only made when it is asked for.
         line: where it is written.
         members: what it contains all the same, where it is a list.
     """
 
-    reason: str
+    why: str | ast.AST
     line: int = 0
     members: list["Value"] = field(default_factory=list)
+
+    @property
+    def reason(self) -> str:
+        """Why it is not known, as a phrase."""
+        return self.why if isinstance(self.why, str) else f"{ast.unparse(self.why)[:60]} is computed"
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,22 @@ def plain(value: Value) -> tuple[bool, Any]:
     return True, inner
 
 
+def containers(value: Value) -> set[int]:
+    """What in a value can be changed: lists and dictionaries, and what they hold, by their identity."""
+    found: set[int] = set()
+    waiting: list[Value] = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Unknown):
+            found.add(id(one))
+            waiting += one.members
+        elif isinstance(one, Known) and isinstance(one.value, list | tuple | dict):
+            if not isinstance(one.value, tuple):
+                found.add(id(one.value))
+            waiting += one.value.values() if isinstance(one.value, dict) else one.value
+    return found
+
+
 def assumptions_of(*values: Value) -> frozenset[str]:
     """All that these values rest on."""
     found: set[str] = set()
@@ -93,11 +113,25 @@ def assumptions_of(*values: Value) -> frozenset[str]:
 
 def copied(names: Mapping[str, Value]) -> Names:
     """The names, with values that can be changed without changing these."""
-    memo: dict[int, Any] = {}
-    return {
-        name: copy.deepcopy(value, memo) if isinstance(value, Known | Unknown) else value
-        for name, value in names.items()
-    }
+    memo: dict[int, Value] = {}
+    return {name: _copied(value, memo) for name, value in names.items()}
+
+
+def _copied(value: Value, memo: dict[int, Value]) -> Value:
+    """A copy of what can be changed: lists and dictionaries; one that has two names is one in the copy as well."""
+    if id(value) in memo:
+        return memo[id(value)]
+    if isinstance(value, Unknown):
+        made: Value = Unknown(value.why, value.line, [_copied(member, memo) for member in value.members])
+    elif isinstance(value, Known) and isinstance(value.value, list):
+        made = Known([_copied(member, memo) for member in value.value], value.line, value.assumptions)
+    elif isinstance(value, Known) and isinstance(value.value, dict):
+        inner = {key: _copied(member, memo) for key, member in value.value.items()}
+        made = Known(inner, value.line, value.assumptions)
+    else:
+        return value
+    memo[id(value)] = made
+    return made
 
 
 def merged(one: Mapping[str, Value], other: Mapping[str, Value], reason: str, line: int) -> Names:
@@ -124,7 +158,7 @@ def _same(one: Value, other: Value) -> bool:
         here, there = plain(one), plain(other)
         return here[0] and here == there
     if isinstance(one, Unknown) and isinstance(other, Unknown):
-        return one.reason == other.reason and [plain(m) for m in one.members] == [plain(m) for m in other.members]
+        return one.why == other.why and [plain(m) for m in one.members] == [plain(m) for m in other.members]
     return one == other
 
 

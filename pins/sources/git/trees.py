@@ -6,7 +6,7 @@ does not exist and for one whose objects are missing, and would fetch contents o
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pins.errors import EnvironmentFailureError
@@ -57,9 +57,11 @@ class Trees:
 
     Attributes:
         clone: the repository.
+        unreadable: commits that could not be read, and why.
     """
 
     clone: Clone
+    unreadable: dict[str, str] = field(default_factory=dict)
     _roots: dict[str, str] = field(default_factory=dict)
     _trees: dict[tuple[str, frozenset[str]], dict[str, Node]] = field(default_factory=dict)
     _contents: dict[str, bytes] = field(default_factory=dict)
@@ -67,11 +69,12 @@ class Trees:
     def nodes(self, commits: Sequence[str], paths: Collection[str]) -> dict[str, dict[str, Node]]:
         """What lies at each path of each commit: commit -> path -> node; paths that do not exist are left out.
 
-        Raises:
-            MissingObjectsError: a commit or a tree is not in the repository.
+        A commit of which that cannot be told is left out as well; `unreadable` says why.
         """
         self._read_roots(commits)
-        places = {commit: {"": Node(_DIRECTORY, self._roots[commit])} for commit in commits}
+        places = {
+            commit: {"": Node(_DIRECTORY, self._roots[commit])} for commit in commits if commit not in self.unreadable
+        }
         wanted = {path: tuple(path.strip("/").split("/")) for path in paths}
         for depth in range(max((len(parts) for parts in wanted.values()), default=0)):
             prefixes = {parts[: depth + 1] for parts in wanted.values() if len(parts) > depth}
@@ -84,6 +87,10 @@ class Trees:
                 }
                 self._read_trees(above.values(), names)
                 for commit, tree in above.items():
+                    if (tree, names) not in self._trees:
+                        self.unreadable[commit] = self._lacks(tree, "tree")
+                        del places[commit]
+                        continue
                     for name, node in self._trees[tree, names].items():
                         places[commit][f"{parent}/{name}".lstrip("/")] = node
         return {
@@ -92,48 +99,63 @@ class Trees:
         }
 
     def listing(self, commit: str, directory: str = "") -> dict[str, Node]:
-        """What lies directly in a directory of a commit, {} where there is none; raises as `nodes` does."""
-        if not directory.strip("/"):
-            self._read_roots([commit])
-            node = Node(_DIRECTORY, self._roots[commit])
-        else:
-            found = self.nodes([commit], [directory])[commit]
-            if directory not in found or not found[directory].is_directory:
-                return {}
-            node = found[directory]
-        return _parse(self._read([node.id], "tree")[node.id], len(node.id) // 2)
-
-    def contents(self, ids: Iterable[str]) -> Mapping[str, bytes]:
-        """The contents of blobs by their hashes; those that a partial clone lacks are fetched together.
+        """What lies directly in a directory of a commit, {} where there is none.
 
         Raises:
-            MissingObjectsError: one is not in the repository and cannot be had.
+            MissingObjectsError: the directory, or one above it, is not in the repository.
         """
-        asked = list(dict.fromkeys(ids))
-        wanted = [name for name in asked if name not in self._contents]
+        found = self.nodes([commit], [directory] if directory.strip("/") else [])
+        if commit not in found:
+            raise MissingObjectsError(self.unreadable[commit])
+        node = found[commit].get(directory) if directory.strip("/") else Node(_DIRECTORY, self._roots[commit])
+        if node is None or not node.is_directory:
+            return {}
+        content = dict(self._each([node.id], "tree"))[node.id]
+        if content is None:
+            raise MissingObjectsError(self._lacks(node.id, "tree"))
+        return _parse(content, len(node.id) // 2)
+
+    def bring(self, ids: Iterable[str]) -> None:
+        """Read the contents of blobs, all at once; those that a partial clone lacks are fetched together."""
+        wanted = [name for name in dict.fromkeys(ids) if name not in self._contents]
         if wanted and self.clone.source is None:
             self._fetch(wanted)
-        self._contents.update(self._read(wanted, "blob"))
-        return {name: self._contents[name] for name in asked}
+        for name, content in self._each(wanted, "blob"):
+            if content is not None:
+                self._contents[name] = content
+
+    def content(self, name: str) -> bytes:
+        """The content of a blob by its hash.
+
+        Raises:
+            MissingObjectsError: it is not in the repository and cannot be had.
+        """
+        if name not in self._contents:
+            self.bring([name])
+        if name not in self._contents:
+            raise MissingObjectsError(self._lacks(name, "blob"))
+        return self._contents[name]
 
     def _read_roots(self, commits: Sequence[str]) -> None:
-        wanted = [commit for commit in dict.fromkeys(commits) if commit not in self._roots]
+        known = self._roots.keys() | self.unreadable.keys()
+        wanted = [commit for commit in dict.fromkeys(commits) if commit not in known]
         for commit, content in self._each(wanted, "commit"):
-            match = re.match(rb"tree ([0-9a-f]+)\n", content)
+            match = re.match(rb"tree ([0-9a-f]+)\n", content or b"")
             if match is None:
-                raise MissingObjectsError(f"commit {commit} of {self.clone.address.shown} is damaged")
-            self._roots[commit] = match[1].decode()
+                self.unreadable[commit] = self._lacks(commit, "commit")
+            else:
+                self._roots[commit] = match[1].decode()
 
     def _read_trees(self, ids: Iterable[str], names: frozenset[str]) -> None:
         wanted = [tree for tree in dict.fromkeys(ids) if (tree, names) not in self._trees]
         for tree, content in self._each(wanted, "tree"):
+            if content is None:
+                continue
             nodes = _parse(content, len(tree) // 2)
             self._trees[tree, names] = {name: nodes[name] for name in names if name in nodes}
 
-    def _read(self, ids: Sequence[str], kind: str) -> dict[str, bytes]:
-        return dict(self._each(ids, kind))
-
-    def _each(self, ids: Sequence[str], kind: str) -> Iterator[tuple[str, bytes]]:
+    def _each(self, ids: Sequence[str], kind: str) -> Iterator[tuple[str, bytes | None]]:
+        """Objects by their hashes; None for one that is not in the repository, or is of another kind."""
         for start in range(0, len(ids), _AT_ONCE):
             some = ids[start : start + _AT_ONCE]
             try:
@@ -144,10 +166,12 @@ class Trees:
             for name in some:
                 end = printed.index(b"\n", position)
                 head = printed[position:end].split(b" ")
-                if len(head) != 3 or head[1] != kind.encode():
-                    raise MissingObjectsError(self._lacks(name, kind))
+                if len(head) != 3:
+                    yield name, None
+                    position = end + 1
+                    continue
                 size = int(head[2])
-                yield name, printed[end + 1 : end + 1 + size]
+                yield name, printed[end + 1 : end + 1 + size] if head[1] == kind.encode() else None
                 position = end + size + 2
 
     def _lacks(self, name: str, kind: str) -> str:
