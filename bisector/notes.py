@@ -2,6 +2,7 @@
 
 from bisector.bracket import Ending
 from bisector.certificate import Standing
+from bisector.divergence import divergence
 from bisector.model import Candidate, Outcome
 from bisector.recorded_run import RecordedRun
 from bisector.report.model import Verdict
@@ -22,6 +23,7 @@ def notes_of(run: RecordedRun, ending: Ending | None, witnesses: Witnesses) -> t
         *_of_the_swap_test(run, witnesses),
         *_of_what_was_passed_by(run, ending),
         *_of_the_order(run, witnesses),
+        *_of_branches(run, witnesses),
         *_of_parents(run),
         *_of_other_failures(run),
     ]
@@ -30,6 +32,15 @@ def notes_of(run: RecordedRun, ending: Ending | None, witnesses: Witnesses) -> t
         if identities[0] and identities[0] == identities[1]:
             notes.insert(0, "as far as can be seen, the step changes nothing in what was built")
     return tuple(notes)
+
+
+def _of_branches(run: RecordedRun, witnesses: Witnesses) -> list[str]:
+    """Which sides were searched of pins whose ends lie on different branches."""
+    if run.request.first_good:
+        return []
+    moved = {pin: new for pin, new in witnesses[1].items() if witnesses[0][pin] != new} if witnesses else {}
+    found = [divergence(axis, moved.get(axis.pin, "")) for axis in run.axes]
+    return [sentence for sentence in found if sentence]
 
 
 def _of_parents(run: RecordedRun) -> list[str]:
