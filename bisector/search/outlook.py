@@ -110,6 +110,23 @@ class Outlook:
             share = (below[candidate + 1] - below[low + 1]) / mass if mass > 0.0 else 0.0
         return self.at_share(group, share)
 
+    def at_marks(self) -> list[float]:
+        """The same for every candidate that was tested, in the order of the belief's marks: all in one sweep."""
+        if len(self._patterns) > 1 or self.marks is not self.belief.marks:
+            return [self.information(mark) for mark in self.belief.marks[1:-1]]
+        (pattern,) = self._patterns
+        total = pattern.total
+        return [
+            max(0.0, total * entropy((below + above) / total) - noise_below - noise_above)
+            for below, above, noise_below, noise_above in zip(
+                pattern.fails_below[1:-1],
+                pattern.fails_above[1:-1],
+                self._noise_below[1:-1],
+                self._noise_above[1:-1],
+                strict=True,
+            )
+        ]
+
     def at_share(self, group: int, share: float) -> float:
         """The same for a candidate above this share of a group's probability."""
         if_good, if_bad = self.if_good[group], self.if_bad[group]

@@ -17,6 +17,8 @@ REPEAT_SHARE = 0.01
 FEW_REPEATS = 2
 """Such runs that are allowed whatever they cost."""
 NEGLIGIBLE = 1e-9
+NEGLIGIBLE_SHARE = 1e-4
+"""Beside the likeliest group of hypotheses, one that has no more than this of its weight is not looked into."""
 
 
 def plan(known: Knowledge, running: Counter[int], in_flight: Sequence[int], costs: Costs) -> Decision:
@@ -30,10 +32,16 @@ def plan(known: Knowledge, running: Counter[int], in_flight: Sequence[int], cost
     if heavy is not None:
         # The culprit of a sound script, or one beyond reasonable doubt, is in there: nothing outside is built.
         limits = (belief.marks[heavy], belief.marks[heavy + 1])
-    trials = [candidate for candidate in _untried(known, outlook, limits) if not running[evidence.build_of(candidate)]]
+    untried = _untried(known, outlook, limits)
+    trials = [
+        (candidate, outlook.information(candidate))
+        for candidate in untried
+        if not running or not running[evidence.build_of(candidate)]
+    ]
     if not trials or _may_repeat(known, costs):
-        trials += [mark for mark in belief.marks[1:-1] if not evidence.untestable(mark)]
-    best = _best(known, outlook, trials, costs)
+        repeats = zip(belief.marks[1:-1], outlook.at_marks(), strict=True)
+        trials += [(mark, bits) for mark, bits in repeats if not known.untestable or not evidence.untestable(mark)]
+    best = _best(known, trials, costs)
     if best is None:
         return Wait() if in_flight else give_up(known, "no candidate that can be tested would tell more")
     candidate, information = best
@@ -60,8 +68,9 @@ def _may_repeat(known: Knowledge, costs: Costs) -> bool:
 def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int]) -> Iterator[int]:
     """Untried candidates to compare: in each group those around the best place, and the built ones nearest to it."""
     belief, built = known.belief, known.built
+    least = max(NEGLIGIBLE, NEGLIGIBLE_SHARE * max(outlook.weights))
     for part, (low, high) in enumerate(pairwise(outlook.marks)):
-        if high - low < 2 or low < limits[0] or high > limits[1] or outlook.weights[part] <= NEGLIGIBLE:
+        if high - low < 2 or low < limits[0] or high > limits[1] or outlook.weights[part] <= least:
             continue
         best = _at_share(outlook, part, low, high)
         near = [best] if outlook.consistent[part] else [best - 1, best, best + 1]
@@ -84,19 +93,20 @@ def _at_share(outlook: Outlook, part: int, low: int, high: int) -> int:
     return before if target - below[before + 1] <= below[after + 1] - target + NEGLIGIBLE * mass else after
 
 
-def _best(known: Knowledge, outlook: Outlook, trials: Sequence[int], costs: Costs) -> tuple[int, float] | None:
+def _best(known: Knowledge, trials: Sequence[tuple[int, float]], costs: Costs) -> tuple[int, float] | None:
     """The candidate that tells the most for its cost, and how much; of equals the middle, the built, the lowest one."""
     evidence = known.evidence
     middle = known.belief.quantile(0.5)
     best: tuple[tuple[float, int, bool, int], float] | None = None
-    for candidate in trials:
-        information = outlook.information(candidate)
+    for candidate, information in trials:
         if information <= NEGLIGIBLE:
             continue
         built = evidence.built(candidate)
-        chance = 1.0 if evidence.tested(candidate) else known.chance(candidate)
+        chance = 1.0 if built and evidence.tested(candidate) else known.chance(candidate)
         cost = costs.run if built else costs.build + chance * costs.run
         score = float(f"{chance * information / max(cost, NEGLIGIBLE):.9g}")
+        if best is not None and -score > best[0][0]:
+            continue
         key = (-score, abs(candidate - middle), not built, candidate)
         if best is None or key < best[0]:
             best = (key, information)
