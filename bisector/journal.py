@@ -80,6 +80,10 @@ class Journal:
                 self._connection.execute("PRAGMA synchronous=FULL")
             found = self._connection.execute("PRAGMA user_version").fetchone()[0]
         except (sqlite3.Error, OSError) as error:
+            if facts is not None:
+                raise EnvironmentFailureError(
+                    f"the journal {path} cannot be made: {error}; free disk space, or name another place with --run-dir"
+                ) from error
             raise self._failure(error) from error
         if found == 0:
             raise self._failure(sqlite3.DatabaseError("it is empty"))

@@ -87,6 +87,7 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
     @functools.wraps(command)
     def ending(*arguments: P.args, **options: P.kwargs) -> None:
         try:
+            _require_current_directory()
             code = command(*arguments, **options)
         except (typer.Exit, typer.Abort, typer.TyperException):
             raise
@@ -154,6 +155,15 @@ def deliver(text: str | bytes, output: Path | None, code: int = 0) -> int:
         _discard(sys.stdout)
         raise EnvironmentFailureError(f"standard output cannot be written: {error.strerror}") from error
     return code
+
+
+def _require_current_directory() -> None:
+    try:
+        os.getcwd()  # noqa: PTH109 - it is not used
+    except OSError as error:
+        raise EnvironmentFailureError(
+            f"the current directory is gone ({error.strerror}): change to one that exists, then type the command again"
+        ) from error
 
 
 def check_output(output: Path | None) -> None:

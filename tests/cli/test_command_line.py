@@ -205,3 +205,12 @@ def test_a_second_interruption_says_what_the_first_said(capsys: pytest.CaptureFi
         guarded(command)()
     assert end.value.exit_code == 130
     assert "go on with: bisector resume r1" in capsys.readouterr().err
+
+
+def test_a_current_directory_that_is_gone_is_no_fault_of_the_program(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    script = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$1" -c "$2"'
+    words = ["bash", "-c", script, str(gone), sys.executable, program("return deliver('done', None)")]
+    result = subprocess.run(words, **settings(tmp_path))  # type: ignore[call-overload]
+    assert result.returncode == 6
+    assert "current directory is gone" in result.stderr

@@ -162,7 +162,8 @@ class VenvEnvironment:
         free = _free(self._cache)
         if free < LEAST_SPACE:
             raise EnvironmentFailureError(
-                f"the disk that holds the cache {self._cache} is full ({free} bytes are free); make room, or set"
+                f"the disk that holds the cache {self._cache} is full ({free / 1024**2:.0f} MiB are free, and"
+                f" {LEAST_SPACE / 1024**2:.0f} MiB are the least that a build needs); make room, or set"
                 " XDG_CACHE_HOME to a directory on another disk"
             )
         remove_abandoned(self._cache)
