@@ -5,72 +5,18 @@ The files that say so change seldom, and what they say changes more seldom still
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-
-from packaging.version import InvalidVersion, Version
+from dataclasses import dataclass
 
 from pins.metadata.declarations import Statement, Subject
+from pins.metadata.kept_states import KeptStates, Key
+from pins.metadata.project_state import ProjectPlace, ProjectState
 from pins.metadata.tree import FILES, TreeRequirements, read_tree
 from pins.sources.git.branches import Line, LineCommit
 from pins.sources.git.trees import MissingObjectsError, Node, Trees
+from pins.sources.metadata_cache import MetadataCache
 
 _MOST_ROUNDS = 8
 _LARGEST_FILE = 4 * 2**20
-
-
-@dataclass(frozen=True)
-class ProjectPlace:
-    """Where in a repository a project lies, and how it is built.
-
-    Attributes:
-        directories: where it may lie, the first with a `setup.py` counts: ("", "python") for a script that looks for
-            `setup.py` at the top and goes to `python` where there is none.
-        requirement_files: files with requirements that are installed before it is built, from the top of the tree.
-        variables: the environment of the build.
-    """
-
-    directories: tuple[str, ...] = ("",)
-    requirement_files: tuple[str, ...] = ()
-    variables: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ProjectState:
-    """What a project requires at a commit.
-
-    Attributes:
-        tree: as its build files say.
-        installed: what its requirement files ask for.
-        unknown: why these do not tell all, "" where they do.
-        inferred: what was read from its code, by rule (see `pins.metadata.inferred`).
-    """
-
-    tree: TreeRequirements
-    installed: tuple[Statement, ...] = ()
-    unknown: str = ""
-    inferred: tuple[Statement, ...] = ()
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for states that require the same, wherever in their files it is written."""
-        tree = self.tree
-        return (
-            tree.name,
-            tree.version,
-            tree.requires_python,
-            *(tuple(one.text for one in part) for part in (tree.runtime, tree.build, self.installed, self.inferred)),
-            tree.unknown.get(Subject.RUNTIME, "") != "",
-            tree.unknown.get(Subject.BUILD, "") != "",
-            self.unknown != "",
-        )
-
-    @property
-    def version(self) -> Version | None:
-        """The version that the tree says it has, None where it does not."""
-        try:
-            return Version(self.tree.version) if self.tree.version else None
-        except InvalidVersion:
-            return None
 
 
 @dataclass(frozen=True)
@@ -105,6 +51,7 @@ class ProjectHistory:
         place: where the project lies.
         markers: of the target, as PEP 508 names them.
         infer: reads its code; None reads none.
+        cache: where states are kept between calls; None keeps none.
     """
 
     def __init__(
@@ -113,6 +60,7 @@ class ProjectHistory:
         place: ProjectPlace,
         markers: Mapping[str, str] | None = None,
         infer: Infer | None = None,
+        cache: MetadataCache | None = None,
     ) -> None:
         self._trees = trees
         self._place = place
@@ -120,13 +68,18 @@ class ProjectHistory:
         self._infer = infer
         self._paths = {f"{one}/{name}".lstrip("/") for one in place.directories for name in FILES}
         self._paths |= set(place.requirement_files)
-        self._states: dict[tuple[tuple[str, str], ...], ProjectState] = {}
+        self._states: dict[Key, ProjectState] = {}
+        self._kept = KeptStates(cache, trees.clone.address.text, place, self._markers) if cache else None
+        if self._kept is not None:
+            self._paths |= self._kept.paths()
 
     def states(self, commits: Sequence[str]) -> dict[str, ProjectState]:
         """What the project requires at each commit; unknown where the repository lacks objects that say so."""
         for _ in range(_MOST_ROUNDS):
             nodes = self._trees.nodes(commits, self._paths)
             keys = {commit: _key(found) for commit, found in nodes.items()}
+            if self._kept is not None:
+                self._states.update(self._kept.states([key for key in keys.values() if key not in self._states]))
             unread = {key: commit for commit, key in keys.items() if key not in self._states}
             if not unread:
                 break
@@ -139,6 +92,8 @@ class ProjectHistory:
             # A build file reads further files: what they hold at each commit matters as well.
         else:
             self._states.update(read)
+        if self._kept is not None and unread:
+            self._kept.keep(self._paths, {key: self._states[key] for key in unread if key in self._states})
         return {
             commit: self._states[keys[commit]] if commit in keys else _unreadable(self._trees.unreadable[commit])
             for commit in commits
@@ -194,12 +149,12 @@ class ProjectHistory:
         return ProjectState(tree, installed, unknown, inferred)
 
 
-def _key(nodes: Mapping[str, Node]) -> tuple[tuple[str, str], ...]:
+def _key(nodes: Mapping[str, Node]) -> Key:
     return tuple(sorted((path, node.id) for path, node in nodes.items()))
 
 
 def _unreadable(reason: str) -> ProjectState:
-    return ProjectState(TreeRequirements(unknown=dict.fromkeys(Subject, reason)), unknown=reason)
+    return ProjectState(TreeRequirements(unknown=dict.fromkeys(Subject, reason)), unknown=reason, lasting=False)
 
 
 def _range(commits: list[LineCommit], states: Mapping[str, ProjectState], pinned: str) -> CommitRange:
