@@ -34,8 +34,8 @@ class Hunk:
 
     @property
     def without_context(self) -> bool:
-        """Whether only line numbers say where it belongs; a new file needs no context."""
-        return self.context == 0 and self.old > 0
+        """Whether only line numbers say where it belongs; a new file, or one that is emptied, needs no context."""
+        return self.context == 0 and self.old > 0 and not self.header.endswith("+0,0")
 
     @property
     def effect(self) -> str:

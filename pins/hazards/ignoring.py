@@ -1,8 +1,7 @@
 """What a person has decided not to hear of: comments in the file, and a baseline of findings that were there before.
 
-``# pins: ignore[rule] reason`` on a line of its own is for the line below; where an instruction begins there, for all of
-its lines. Behind a requirement it is for its own line. ``# pins: ignore-file[rule] reason`` is for the
-whole file.
+``# pins: ignore[rule] reason`` on a line of its own is for the line below; where an instruction begins there, for all
+of its lines. Behind a requirement it is for its own line. ``# pins: ignore-file[rule] reason`` is for the whole file.
 """
 
 import json

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from pins.hazards.model import Hazard, Rule, Severity
 from pins.json_document import installed_version, opening
+from pins.report.hazards_text import message_of
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -91,7 +92,7 @@ def _result(hazard: Hazard, index: dict[str, int]) -> dict[str, Any]:
         "ruleId": hazard.rule.name,
         "ruleIndex": index[hazard.rule.name],
         "level": _LEVELS[hazard.rule.severity],
-        "message": {"text": "\n".join((f"{hazard.summary}. {hazard.fix}", *hazard.evidence))},
+        "message": {"text": "\n".join((message_of(hazard), *hazard.evidence))},
         "locations": [location],
         "partialFingerprints": {"pinsCheck/v1": hazard.fingerprint},
     }

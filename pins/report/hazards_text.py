@@ -68,6 +68,12 @@ def annotations(hazards: Sequence[Hazard], files: int) -> str:
     return "\n".join((*lines, counted(hazards, files))) + "\n"
 
 
+def message_of(hazard: Hazard) -> str:
+    """What is found and what to do, as two sentences."""
+    fix = hazard.fix[:1].upper() + hazard.fix[1:]
+    return f"{hazard.summary}. {fix}."
+
+
 def _annotation(hazard: Hazard) -> str:
     command = "notice" if hazard.rule.severity is Severity.NOTE else hazard.rule.severity.value
     properties = {
@@ -78,7 +84,7 @@ def _annotation(hazard: Hazard) -> str:
         "title": f"{hazard.rule.name}: {hazard.rule.summary}",
     }
     said = ",".join(f"{key}={_escaped(value, in_property=True)}" for key, value in properties.items())
-    return f"::{command} {said}::{_escaped(f'{hazard.summary}. {hazard.fix}', in_property=False)}"
+    return f"::{command} {said}::{_escaped(message_of(hazard), in_property=False)}"
 
 
 def _escaped(text: str, *, in_property: bool) -> str:

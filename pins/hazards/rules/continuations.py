@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from pins.files.dockerfile.read import StepReading
-from pins.files.dockerfile.syntax import KEYWORDS, Instruction, json_words
+from pins.files.dockerfile.syntax import KEYWORDS, json_words
 from pins.files.edit import Edit
 from pins.files.joined import JoinedText
 from pins.files.shell.tokens import Tokenizer, TokenKind
@@ -91,7 +91,7 @@ def comment_hides_commands(subject: Subject) -> Iterator[Finding]:
             f"this # makes a comment of all that follows in the RUN, lines {line} to {last} included: the shell gets it"
             " as one line",
             fix="move the comment to a line of its own",
-            edits=_comment_to_own_line(subject, step.instruction, start, end),
+            edits=_comment_to_own_line(subject, start, end),
         )
 
 
@@ -109,17 +109,14 @@ def _shell_comment(step: StepReading) -> int | None:
     return last + blanks if rest.lstrip().startswith(b"#") else None
 
 
-def _comment_to_own_line(subject: Subject, instruction: Instruction, start: int, end: int) -> tuple[Edit, ...]:
+def _comment_to_own_line(subject: Subject, start: int, end: int) -> tuple[Edit, ...]:
     line_start, line_end = subject.line_span(subject.line(start))
-    comment = subject.data[start:end].rstrip().removesuffix(b"\\").rstrip()
-    if subject.line(start) == instruction.line or not subject.data[line_start:start].strip():
+    before = subject.data[line_start:start]
+    if not before.strip():
         return ()
-    indent = subject.data[
-        line_start : line_start + len(subject.data[line_start:start]) - len(subject.data[line_start:start].lstrip())
-    ]
-    blank = start
-    while subject.data[blank - 1 : blank] in (b" ", b"\t"):
-        blank -= 1
+    comment = subject.data[start:end].rstrip().removesuffix(b"\\").rstrip()
+    indent = before[: len(before) - len(before.lstrip())]
     tail = subject.data[start:line_end].rstrip()
     kept = b" \\" if tail.endswith(b"\\") else b""
+    blank = line_start + len(before.rstrip())
     return Edit(line_start, line_start, indent + comment + b"\n"), Edit(blank, start + len(tail), kept)
