@@ -1,21 +1,27 @@
 """The search engine in figures: wrong answers, runs and builds, beside the theoretical bound and other methods.
 
-    scripts/bench/search [--trials 40] [--full] [--jobs 1] [--seed 1] [--only accuracy|costs|untestable|workers|size]
+    scripts/bench/search [--trials 40] [--full] [--jobs 1] [--seed 1] [--sections accuracy others ...] [--store FILE]
                          [--sizes 1000 ...] [--methods bisector ...] [--git-bayesect DIR] [--jax-toolbox DIR]
 
 Everything is simulated and seeded: the same arguments print the same table. The default is a look at it in about a
-minute; `--full --trials 2000` is the whole table (hours; --jobs spreads it over processes). The bound is
-log2(N) / C(a, b), C the capacity of the binary asymmetric channel, a = P(FAIL | good), b = P(PASS | bad). Our runs and
-builds, and JAX-Toolbox's, include both ends; those of the other methods do not, as they take the ends on trust.
+minute. `--full --trials 2000 --jobs 2` is the whole table: about 20 minutes on two idle cores for `accuracy`, the
+same for `known` and `costs` together, `others` apart. With `--store` every finished point is kept in a file, so that
+a table can be made in pieces: what is there already is printed and not computed again.
+
+The bound is log2(N) / C(a, b), C the capacity of the binary asymmetric channel, a = P(FAIL | good), b = P(PASS | bad).
+Our runs and builds, and JAX-Toolbox's, include both ends; those of the other methods do not, as they take the ends on
+trust.
 """
 
 import argparse
+import json
 import math
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -23,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from search_methods import Method, Trial, World, facf, git_bisect, ours
 from search_others import git_bayesect, jax_toolbox
+from search_pins import print_pins
 from search_scenarios import print_size, print_untestable, print_workers
 
 from bisector.search import Costs
@@ -43,7 +50,14 @@ METHODS: dict[str, Method] = {
     "git bisect, best of 7": git_bisect(7),
     "FACF": facf,
 }
-COSTS = [name for name in METHODS if name.startswith("bisector, build = ")]
+SECTIONS = {
+    "accuracy": ["bisector"],
+    "equal": ["bisector, build = run"],
+    "known": ["bisector, rates given"],
+    "costs": ["bisector, build = 10 runs", "bisector, build = 100 runs"],
+    "others": [name for name in METHODS if not name.startswith("bisector")],
+}
+"""Which methods each section of the table has; the other sections have tables of their own."""
 
 Map = Callable[[Callable[[tuple[str, World]], Trial], Sequence[tuple[str, World]]], Iterator[Trial]]
 
@@ -58,6 +72,7 @@ def add_others(arguments: argparse.Namespace) -> None:
             if directory is None:
                 raise ImportError("no copy of it was named")
             METHODS[name] = method(directory)
+            SECTIONS["others"].append(name)
         except ImportError as error:
             print(f"{name} is left out: {error}")
 
@@ -74,31 +89,88 @@ def worlds(steps: int, a: float, b: float, trials: int, seed: int) -> list[World
     return [World(steps, rng.randrange(1, steps + 1), a, b, f"{seed} {steps} {a} {b} {n}") for n in range(trials)]
 
 
-def print_point(name: str, steps: int, a: float, b: float, cases: list[World], spread: Map) -> None:
-    """One line of the table."""
+@dataclass(frozen=True)
+class Point:
+    """What the trials of one method at one point came to: shares of the trials, and means."""
+
+    name: str
+    steps: int
+    a: float
+    b: float
+    trials: int
+    seed: int
+    wrong: float
+    undetermined: float
+    runs: float
+    builds: float
+    claimed: float
+    if_flaky: float
+    right: float
+
+
+def measure(name: str, steps: int, a: float, b: float, arguments: argparse.Namespace, spread: Map) -> Point:
+    """One method at one point."""
+    cases = worlds(steps, a, b, arguments.trials, arguments.seed)
     found = list(spread(run, [(name, world) for world in cases]))
     trials = len(found)
     undetermined = sum(trial.undetermined for trial in found)
-    pairs = list(zip(found, cases, strict=True))
-    right = sum(trial.answer == world.culprit for trial, world in pairs)
-    wrong = trials - undetermined - right
-    limit = 0.01 + 3.0 * math.sqrt(0.01 * 0.99 / trials)
-    runs, builds = (sum(values) / trials for values in zip(*((t.runs, t.builds) for t in found), strict=True))
-    bound = math.log2(steps) / capacity(a, 1.0 - b)
-    extra = builds - math.log2(steps) - (2.0 if name.startswith(("bisector", "JAX")) else 0.0)
-    line = (
-        f"{steps:6d} {a:4.2f} {b:4.2f}  {name:27s} {100 * wrong / trials:6.2f}{'*' if wrong / trials > limit else ' '}"
-        f" {100 * undetermined / trials:6.2f} {runs:7.1f} {runs / bound:6.2f} {builds:7.1f}"
-        f" {100 * extra / math.log2(steps):+6.0f}%"
+    right = sum(trial.answer == world.culprit for trial, world in zip(found, cases, strict=True))
+    concluded = [trial for trial in found if not trial.undetermined] or found
+    return Point(
+        name,
+        steps,
+        a,
+        b,
+        trials,
+        arguments.seed,
+        (trials - undetermined - right) / trials,
+        undetermined / trials,
+        sum(trial.runs for trial in found) / trials,
+        sum(trial.builds for trial in found) / trials,
+        sum(trial.confidence for trial in concluded) / len(concluded),
+        sum(trial.confidence_if_flaky for trial in concluded) / len(concluded),
+        right / len(concluded),
     )
-    concluded = [trial for trial in found if not trial.undetermined]
-    if name.startswith("bisector") and concluded:
-        claimed, if_flaky = (
-            sum(values) / len(concluded)
-            for values in zip(*((t.confidence, t.confidence_if_flaky) for t in concluded), strict=True)
-        )
-        line += f"   {100 * claimed:7.3f} {100 * if_flaky:7.3f} {100 * right / len(concluded):7.3f}"
+
+
+def print_point(point: Point) -> None:
+    """One line of the table."""
+    limit = 0.01 + 3.0 * math.sqrt(0.01 * 0.99 / point.trials)
+    bound = math.log2(point.steps) / capacity(point.a, 1.0 - point.b)
+    extra = point.builds - math.log2(point.steps) - (2.0 if point.name.startswith(("bisector", "JAX")) else 0.0)
+    line = (
+        f"{point.steps:6d} {point.a:4.2f} {point.b:4.2f}  {point.name:27s} {point.trials:6d}"
+        f" {100 * point.wrong:6.2f}{'*' if point.wrong > limit else ' '}"
+        f" {100 * point.undetermined:6.2f} {point.runs:7.1f} {point.runs / bound:6.2f} {point.builds:7.1f}"
+        f" {100 * extra / math.log2(point.steps):+6.0f}%"
+    )
+    if point.name.startswith("bisector"):
+        line += f"   {100 * point.claimed:7.3f} {100 * point.if_flaky:7.3f} {100 * point.right:7.3f}"
     print(line, flush=True)
+
+
+class Store:
+    """Points that were measured before, in a file of one JSON object a line; without a file, none."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Read what is there."""
+        self._path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path and path.exists() else []
+        self._points = [Point(**json.loads(line)) for line in lines]
+
+    def find(self, name: str, steps: int, a: float, b: float, arguments: argparse.Namespace) -> Point | None:
+        """The same point, measured with at least as many trials."""
+        for point in self._points:
+            same = (point.name, point.steps, point.a, point.b, point.seed) == (name, steps, a, b, arguments.seed)
+            if same and point.trials >= arguments.trials:
+                return point
+        return None
+
+    def add(self, point: Point) -> None:
+        """Keep one more."""
+        if self._path is not None:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(point)) + "\n")
 
 
 def print_table(
@@ -110,14 +182,18 @@ def print_table(
 ) -> None:
     """All methods at all points."""
     print(
-        "     N    a    b  method                       wrong% undet.%    runs /bound  builds beyond"
+        "     N    a    b  method                      trials wrong% undet.%    runs /bound  builds beyond"
         "   claimed  flaky%  right%"
     )
+    store = Store(arguments.store)
     for steps in sizes:
         for a, b in rates:
-            cases = worlds(steps, a, b, arguments.trials, arguments.seed)
             for name in names:
-                print_point(name, steps, a, b, cases, spread)
+                point = store.find(name, steps, a, b, arguments)
+                if point is None:
+                    point = measure(name, steps, a, b, arguments, spread)
+                    store.add(point)
+                print_point(point)
     print("wrong*: above 1 % + 3 standard errors. claimed, flaky, right: mean confidence, the same if the script is")
     print("flaky, and the share that was right, of the searches that named something.\n")
 
@@ -129,7 +205,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--full", action="store_true", help="all sizes and all error rates")
-    parser.add_argument("--only", choices=["accuracy", "costs", "untestable", "workers", "size"])
+    others = ["untestable", "pins", "workers", "size"]
+    parser.add_argument("--sections", nargs="+", choices=[*SECTIONS, *others], help="parts of the table (default: all)")
+    parser.add_argument("--store", type=Path, metavar="FILE", help="keep finished points there")
     parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="steps of the chains")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"of {', '.join(METHODS)}")
     parser.add_argument("--git-bayesect", type=Path, metavar="DIR", help="a checkout of hauntsaninja/git_bayesect")
@@ -140,6 +218,7 @@ def main() -> None:
     rates = every if arguments.full else GLANCE
     sizes = arguments.sizes or ((16, 100, 1000, 10_000) if arguments.full else (100, 1000))
     chosen = arguments.methods or list(METHODS)
+    asked = arguments.sections or [*SECTIONS, *others]
     with ProcessPoolExecutor(arguments.jobs) if arguments.jobs > 1 else nullcontext() as pool:
         chunk = max(1, arguments.trials // (8 * arguments.jobs))
 
@@ -148,16 +227,16 @@ def main() -> None:
         ) -> Iterator[Trial]:
             return map(function, tasks) if pool is None else pool.map(function, tasks, chunksize=chunk)
 
-        if arguments.only in (None, "accuracy"):
-            accuracy = [name for name in METHODS if name in chosen and "runs" not in name]
-            print_table(accuracy, sizes, rates, arguments, spread)
-        if arguments.only in (None, "costs"):
-            print_table([name for name in COSTS if name in chosen], sizes, rates, arguments, spread)
-    if arguments.only in (None, "untestable"):
+        for section, names in SECTIONS.items():
+            if section in asked:
+                print_table([name for name in names if name in chosen], sizes, rates, arguments, spread)
+    if "untestable" in asked:
         print_untestable(arguments.trials, arguments.seed)
-    if arguments.only in (None, "workers"):
+    if "pins" in asked:
+        print_pins(arguments.trials, arguments.seed)
+    if "workers" in asked:
         print_workers(arguments.trials, arguments.seed)
-    if arguments.only in (None, "size"):
+    if "size" in asked:
         print_size(arguments.seed)
 
 
