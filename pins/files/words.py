@@ -30,6 +30,7 @@ _QUOTINGS = {
     Dialect.HEREDOC: (Quoting.SHELL_HEREDOC, Quoting.SHELL_HEREDOC, Quoting.SHELL_HEREDOC),
 }
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?\-$!0]")
+_UNICODE_NAME = re.compile(rb"(?:[A-Za-z_]|[\xc2-\xf4][\x80-\xbf]+)(?:[A-Za-z0-9_]|[\xc2-\xf4][\x80-\xbf]+)*")
 _SPECIAL = {dialect: re.compile(rb"['\"$`\\]" if dialect is Dialect.SHELL else rb"['\"$\\`]") for dialect in Dialect}
 
 
@@ -148,12 +149,26 @@ class _Expansion:
                 if decoded == raw:
                     return self._literal(start + 2, close, Quoting.SHELL_ANSI)
                 return [Fragment(decoded, place, self.joined.source_end(close), Quoting.SHELL_ANSI)]
-        match = _NAME.match(text, start + 1, self.end)
-        if not match:
+        name = self._name(start + 1)
+        if not name:
             self.position = start + 1
             return self._literal(start, start + 1, _QUOTINGS[self.dialect][0])
-        self.position = match.end()
-        return self._mark_split(self._variable(match[0].decode(), start), quoted=quoted)
+        self.position = start + 1 + len(name.encode())
+        return self._mark_split(self._variable(name, start), quoted=quoted)
+
+    def _name(self, start: int) -> str:
+        """The name of a variable that begins here, "" without one.
+
+        BuildKit takes the letters and digits of every script into it, a shell those of ASCII alone.
+        """
+        if self.dialect is Dialect.DOCKERFILE:
+            match = _UNICODE_NAME.match(self.joined.text, start, self.end)
+            text = match[0].decode("utf-8", "replace") if match else ""
+            length = next((n for n, c in enumerate(text) if not (c == "_" or c.isalpha() or c.isdecimal())), len(text))
+            if length:
+                return text[:length]
+        match = _NAME.match(self.joined.text, start, self.end)
+        return match[0].decode() if match else ""
 
     def _mark_split(self, value: Value, *, quoted: bool) -> list[Fragment]:
         if quoted or self.dialect is not Dialect.SHELL:
@@ -178,12 +193,12 @@ class _Expansion:
     def _braces(self, start: int) -> Value:
         """``${...}`` at `start`."""
         text = self.joined.text
-        match = _NAME.match(text, start + 2, self.end)
-        if not match or (match[0] in (b"#", b"!") and text[match.end() : match.end() + 1] != b"}"):
+        name = self._name(start + 2)
+        after = start + 2 + len(name.encode())
+        if not name or (name in ("#", "!") and text[after : after + 1] != b"}"):
             self.position = _closing_brace(text, start + 1, self.end)
             return (self._unknown(start, self.position, "computed by the shell"),)
-        name = match[0].decode()
-        self.position = match.end()
+        self.position = after
         operator = text[self.position : self.position + 1]
         if operator == b"}":
             self.position += 1
@@ -204,7 +219,7 @@ class _Expansion:
         self.position = _closing_brace(text, start + 1, self.end)
         if self.dialect is Dialect.DOCKERFILE:
             return (self._unknown(start, self.position, "not a substitution that the builder knows"),)
-        return self._bash_only(name, text[match.end() : self.position - 1].decode("utf-8", "replace"), start)
+        return self._bash_only(name, text[after : self.position - 1].decode("utf-8", "replace"), start)
 
     def _word_until_brace(self) -> Value:
         word = tuple(self.run(b"}"))

@@ -107,6 +107,11 @@ def test_quotes_and_escapes() -> None:
     assert found == {"A": "$X", "B": 'a"b', "C": "a b", "D": "xyz", "E": "one  two"}
 
 
+def test_letters_of_every_script_are_part_of_a_name_as_the_builder_reads_it_and_other_characters_are_not() -> None:
+    found = values('FROM x\nENV A=1\nENV V="$Aé|${Aé:-none}|$A→|$A٣|"\n')
+    assert found["V"] == "|none|1→||"
+
+
 def test_an_arg_without_default_on_a_from_line_is_unknown_and_named() -> None:
     stage = stages_of("ARG CUDA\nFROM nvidia/cuda:${CUDA}-devel\n").stages[0]
     assert "CUDA has no default" in unknown_of(stage.base)
