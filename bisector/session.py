@@ -122,7 +122,11 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
             environment = make_environment(request, tuple(candidate), index, exclude_newer, identity_of(run_directory))
             environment.check()
             candidate = existing(request, candidate, environment, index, exclude_newer)
-            axes = tuple(Axis(pin, PinKind.PACKAGE, (AxisValue(value),)) for pin, value in candidate.items())
+            git = getattr(environment, "clones", {})
+            axes = tuple(
+                Axis(pin, PinKind.GIT if pin in git else PinKind.PACKAGE, (AxisValue(value),))
+                for pin, value in candidate.items()
+            )
             journal = new_journal(run_directory, request, environment, index, axes, Chain((candidate,)), created)
         except BaseException:
             _discard(run_directory, keep_root=request.run_directory is not None)
