@@ -92,6 +92,14 @@ def read_hunks(patch: bytes) -> Iterator[Hunk]:
         index += 1
 
 
+def moved_by(hunk: Hunk, content: bytes) -> int | None:
+    """How far from where a hunk says the lines stand that it removes; None where it removes none, or they are gone."""
+    lines = content.decode("utf-8", "replace").splitlines()
+    wanted = list(hunk.removed)
+    places = [i + 1 for i in range(len(lines) - len(wanted) + 1) if wanted and lines[i : i + len(wanted)] == wanted]
+    return min((place - hunk.old for place in places), key=abs, default=None)
+
+
 def landing(hunk: Hunk, content: bytes | None, revision: str) -> str:
     """Where a hunk without context lands in a file, in words.
 

@@ -65,7 +65,10 @@ def test_a_status_that_is_looked_at_is_not_lost() -> None:
 
 
 def test_exact_versions_in_exclusive_branches_are_no_conflict() -> None:
-    text = 'FROM ubuntu:22.04\nARG A=1\nRUN case "$A" in 1) pip install numpy==1.26.4;; *) pip install numpy==2.0.0;; esac\n'
+    text = (
+        'FROM ubuntu:22.04\nARG A=1\nRUN case "$A" in 1) pip install numpy==1.26.4;;'
+        " *) pip install numpy==2.0.0;; esac\n"
+    )
     assert not found(text, "pin-undone")
     assert not found(text, "two-requirements")
 

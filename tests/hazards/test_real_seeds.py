@@ -1,7 +1,7 @@
 """Known hazards of real files, at commits of their projects; run where clones of them are at hand.
 
-PINS_HISTORIES names a directory that holds the clones (`<owner>+<name>/repo`, or `<name>`). Nothing of them is kept here
-but names of commits and what a person has read there.
+PINS_HISTORIES names a directory that holds the clones (`<owner>+<name>/repo`, or `<name>`). Nothing of them is kept
+here but names of commits and what a person has read there.
 """
 
 import os
@@ -56,10 +56,12 @@ def test_miles_patched_its_own_source_by_line_number_until_the_patch_went() -> N
     (hazard,) = hazards(repository, "6ea6cceaa^", file, "zero-context-patch", build_args={"MILES_COMMIT": "6ea6cceaa^"})
     assert "miles.patch has 3 hunks without a line of context" in hazard.summary
     assert hazard.line == 185
-    one, two, three = hazard.evidence
+    one, two, three, moved = hazard.evidence
     assert one.startswith("miles/backends/fsdp_utils/actor.py: @@ -124,6 +124,3 @@ replaces 6 lines at line 124 by 3")
-    assert "where they are" in one
+    assert "at 6ea6cceaa^ these lines stand at 137" in one
     assert "inserts 22 lines after line 229" in two
+    assert "in `def get_model_cls(self):`" in two  # as git apply does, and reports success
+    assert "lines have moved (+13, +38)" in moved
     assert "replaces 5 lines at line 600 by 4" in three
     assert hazards(repository, "6ea6cceaa", file, "zero-context-patch") == []
 

@@ -50,8 +50,8 @@ RULES = (
         "A patch without context is applied by line number",
         "Without context lines git has nothing to compare: an insertion goes behind the line with that number, whatever"
         " stands there, with and without --unidiff-zero, and reports success.",
-        "miles' ROCm image patched its own actor.py so, until a rename moved the lines; the patch was taken away in"
-        " August 2026.",
+        "miles' ROCm image patched its own actor.py so. When lines moved, git apply put a new method into the middle of"
+        " another function, and reported success; the patch was taken away in August 2026.",
         "make the patch with three lines of context",
         Example(
             "FROM ubuntu:22.04\nRUN git clone -b v1.2 https://h.example/w.git && cd w && git apply --unidiff-zero /p/w.patch\n"

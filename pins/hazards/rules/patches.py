@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pins.files.commands.git import read_git
 from pins.files.context import Commit, Copies, read_through
 from pins.files.values import Value, text_of
-from pins.hazards.hunks import Hunk, landing, read_hunks
+from pins.hazards.hunks import Hunk, landing, moved_by, read_hunks
 from pins.hazards.model import Finding
 from pins.hazards.rules.checkouts import lines_pinned_later
 from pins.hazards.rules.moving import is_branch, is_pull_request
@@ -62,7 +62,7 @@ def zero_context_patch(subject: Subject) -> Iterator[Finding]:
                 " without an error",
                 _pin_name(subject, directory),
                 "make the patch again with three lines of context (git diff), and apply it without --unidiff-zero",
-                evidence=tuple(_where_they_land(subject, ran, directory, bare)) if data else (),
+                evidence=tuple(_where_they_land(subject, directory, bare)) if data else (),
             )
         if told and not any(text_of(patch).endswith((".patch", ".diff")) for patch in patches):
             yield Finding(
@@ -105,13 +105,13 @@ def _pin_name(subject: Subject, directory: str) -> str:
     return pin.name if pin else ""
 
 
-def _where_they_land(subject: Subject, ran: Ran, directory: str, hunks: list[Hunk]) -> Iterator[str]:
+def _where_they_land(subject: Subject, directory: str, hunks: list[Hunk]) -> Iterator[str]:
     pin = _pin_of(subject, directory)
     name = pin.name if pin else posixpath.basename(directory)
     names = {name, *(pin.aliases if pin else ()), posixpath.basename(pin.repo).removesuffix(".git") if pin else ""}
     clone = next((subject.clones[n.lower()] for n in names if n and n.lower() in subject.clones), None)
     revision = (pin.effective or pin.value or "HEAD") if pin else "HEAD"
-    del ran
+    moves: dict[str, set[int]] = {}
     for hunk in hunks[:_MOST_EVIDENCE]:
         said = f"{hunk.file}: @@ {hunk.header} @@"
         if clone is None or revision.startswith("-"):
@@ -119,6 +119,12 @@ def _where_they_land(subject: Subject, ran: Ran, directory: str, hunks: list[Hun
             continue
         content = Commit(clone, revision).read(hunk.file)
         yield f"{said} {landing(hunk, content, revision)}"
+        if content is not None and (moved := moved_by(hunk, content)):
+            moves.setdefault(hunk.file, set()).add(moved)
+    for file, by in moves.items():
+        if any(hunk.file == file and not hunk.removed for hunk in hunks):
+            lines = ", ".join(f"{move:+}" for move in sorted(by))
+            yield f"{file}: lines have moved ({lines}) since the patch was made; insertions do not move with them"
     if clone is None:
         yield f"give --repo {name}=PATH (a clone) to see which lines of {name} these are"
     if len(hunks) > _MOST_EVIDENCE:
