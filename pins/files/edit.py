@@ -131,6 +131,9 @@ def _requirement_edit(data: bytes, pin: Pin, place: Place, value: str | None, wh
     else:
         _check_version(value, where)
         text = value if pin.form is Form.EXACT else f"=={value}"
+    kept = data[place.start : place.start + 1] if place.quoting is Quoting.SHELL_BARE and start < place.end - 1 else b""
+    if kept in (b"'", b'"') and data[place.end - 1 : place.end] == kept and kept.decode() not in text:
+        return Edit(start, place.end, kept + text.encode("utf-8", "surrogateescape") + kept)
     return Edit(start, place.end, _encode(text, place, where, "\\", requirement=True, asterisk=True))
 
 

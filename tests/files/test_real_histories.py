@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,8 @@ import pytest
 from pins.files.dockerfile.read import read_dockerfile
 from pins.files.dockerfile.syntax import KEYWORDS, split_dockerfile
 from pins.files.read import kind_of
-from pins.model import PinKind
+from pins.model import Pin, PinKind
+from tests.files.round_trip import Failed, round_trip, values_for
 
 ROOT = os.environ.get("PINS_HISTORIES", "")
 HAND_WORKED = json.loads((Path(__file__).parent / "hand_worked.json").read_text())
@@ -102,6 +104,36 @@ def test_instructions_are_those_of_an_independent_parser_and_nothing_fails() -> 
         assert ours == expected[:unknown], (blob, path)
         checked += 1
     assert checked > 2000
+
+
+def test_every_pin_goes_to_another_value_and_back() -> None:
+    """Each pin once for each way in which its line is written; what follows is the same wherever that line stands."""
+    seen: set[tuple[str, str, bytes]] = set()
+    wrong: list[tuple[str, str, int, object]] = []
+    for blob, (path, data) in versions().items():
+        for pin in read_dockerfile(data, path).pins:
+            if not pin.places:
+                continue
+            start = data.rfind(b"\n", 0, pin.places[0].start) + 1
+            end = data.find(b"\n", pin.places[0].end)
+            key = (pin.name, pin.kind.value, data[start : end if end >= 0 else len(data)])
+            if key in seen:
+                continue
+            seen.add(key)
+            choices = values_for(pin)
+            value = choices[zlib.crc32(repr(key).encode()) % len(choices)]
+            failed = round_trip(path, data, pin, value)
+            if failed is not None and not _cannot_be(failed, pin, value):
+                wrong.append((blob, pin.name, pin.line, failed))
+    assert not wrong, (len(wrong), wrong[:20])
+    assert len(seen) > 5000
+
+
+def _cannot_be(failed: Failed, pin: Pin, value: str) -> bool:
+    """Values that the file cannot hold there, and values of the file that are no valid ones."""
+    if failed.what == "refused":
+        return "single quotes" in failed.detail and "'" in value
+    return failed.what == "refused to go back" and pin.kind is PinKind.IMAGE and " " in (pin.value or "")
 
 
 @pytest.mark.parametrize(
