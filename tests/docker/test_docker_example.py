@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bisector.environments.docker.leftovers import list_leftovers
+from bisector.runs import identity_of
 from tests.docker.docker_setting import DEMO, Setting
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +37,7 @@ def test_the_release_that_broke_kimi_is_named_and_nothing_is_left(engine_image: 
     assert process.returncode == 0
     culprit = json.loads(printed)["culprit"]
     assert (culprit["pin"], culprit["old"], culprit["new"]) == ("pybind11", "3.0.4", "3.1.0")
-    assert list_leftovers(["run"]) == ()
+    assert list_leftovers([identity_of(tmp_path / "run")]) == ()
 
 
 @pytest.mark.docker
@@ -62,7 +63,7 @@ def test_a_killed_run_is_resumed_and_what_it_left_is_collected(setting: Setting,
     time.sleep(1)
     process.kill()
     process.wait()
-    run = logs[0].parents[1].name
+    run = identity_of(logs[0].parents[1])
     assert "container" in {one.kind for one in list_leftovers([run])}
 
     resumed = bisector("resume", "--format", "json", state=tmp_path)
