@@ -57,7 +57,7 @@ def make_environment(
     if request.files is not None and request.environment == "docker":
         from bisector.file_axes.preparation import docker_environment
 
-        environment: Environment = docker_environment(request, exclude_newer, run_id, to_plan=to_plan)
+        environment: Environment = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan)
         return FixedPins(environment, request.fixed) if request.fixed else environment
     if not request.repositories:
         environment = _make(request, pins, index, exclude_newer, run_id, {})

@@ -1,7 +1,8 @@
-"""The axes of a file space: its texts first, then its pins in the order of their lines."""
+"""The axes of a file space: its texts, the time of the index, then its pins in the order of their lines."""
 
 from collections.abc import Callable, Sequence
 
+from bisector.file_axes.floats import INDEX
 from bisector.file_axes.slots import Slot, value_of
 from bisector.file_axes.space import FilePart, FileSpace
 from bisector.file_axes.values import Releases, package_values, values_in_history
@@ -30,9 +31,13 @@ def file_axes(
         if part.has_text_axis:
             values = tuple(AxisValue(version.name, version.date, version.subject) for version in part.texts)
             texts.append(Axis(part.text, PinKind.TEXT, values))
-        for slot, good, bad in part.moving:
-            pins.append(_pin_axis(part, slot, good, bad, releases, git_axis, notes))
-    return (*texts, *pins), notes
+        found = [
+            (bad.line, _pin_axis(part, slot, good, bad, releases, git_axis, notes)) for slot, good, bad in part.moving
+        ]
+        found += [(each.pin.line, Axis(each.slot.name, PinKind.FLOAT, each.values)) for each in part.floats]
+        pins += [axis for _, axis in sorted(found, key=lambda entry: entry[0])]
+    index = [Axis(INDEX, PinKind.FLOAT, space.index)] if space.index else []
+    return (*texts, *index, *pins), notes
 
 
 def _pin_axis(

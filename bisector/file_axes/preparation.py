@@ -1,5 +1,6 @@
 """From a request whose ends are files to an environment and axes."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +12,7 @@ from packaging.utils import canonicalize_name
 from bisector.file_axes.axes import GitAxis, file_axes
 from bisector.file_axes.repository import Repository
 from bisector.file_axes.space import FileSpace, read_space
+from bisector.file_axes.values import Releases
 from bisector.file_axes.versions import Reading
 from bisector.model import Axis
 from bisector.request import PinRange, RepositoryRequest, RunRequest
@@ -19,6 +21,7 @@ from pins.model import Release
 
 if TYPE_CHECKING:
     from bisector.environments.docker.environment import DockerEnvironment
+    from pins.sources.index_configuration import IndexConfiguration
     from pins.sources.package_index import PackageIndex
 
 
@@ -37,8 +40,12 @@ def settled(request: RunRequest) -> RunRequest:
     return replace(request, files=replace(files, good=good, bad=bad))
 
 
-def space_of(request: RunRequest) -> FileSpace:
+def space_of(request: RunRequest, releases: Releases) -> FileSpace:
     """The files of a request.
+
+    Args:
+        request: what was asked for.
+        releases: of packages, as of a date.
 
     Raises:
         UsageError: a file, revision or pin does not exist, or the ends do not differ.
@@ -51,22 +58,28 @@ def space_of(request: RunRequest) -> FileSpace:
     }
     given = {name: value for name, value in request.docker.build_args if "{" not in value}
     reading = Reading(given, request.docker.target, {name: path for name, path in clones.items() if path.is_dir()})
-    return read_space(request.files, reading, request.docker.context, [name for name, _ in request.fixed])
+    return read_space(request.files, reading, request.docker.context, [name for name, _ in request.fixed], releases)
 
 
-def docker_environment(request: RunRequest, time: datetime, run_id: str, *, to_plan: bool) -> "DockerEnvironment":
+def docker_environment(
+    request: RunRequest, index: "IndexConfiguration", time: datetime, run_id: str, *, to_plan: bool
+) -> "DockerEnvironment":
     """An environment for candidates that are files.
 
     Args:
         request: what was asked for.
-        time: package indexes are read as of then.
+        index: where packages come from.
+        time: package indexes are read as of then, or as of the bad end's date.
         run_id: labels all that is made.
         to_plan: whether nothing will be built, so that no engine is needed.
     """
     from bisector.environments.docker.environment import DockerEnvironment
     from bisector.environments.docker.file_inputs import FileInputs
 
-    space = space_of(request)
+    assert request.files is not None
+    with _package_index(index) as source:
+        space = space_of(request, lambda name, date: source.releases(name, before=date or time))
+    time = request.files.bad_date or time
     index_time = time if request.docker.index_time else None
     pins = (*space.pins, *dict(request.fixed))
     environment = DockerEnvironment(
@@ -81,6 +94,13 @@ def docker_environment(request: RunRequest, time: datetime, run_id: str, *, to_p
     environment.space = space
     environment.notes += space.notes
     return environment
+
+
+def _package_index(index: "IndexConfiguration") -> "PackageIndex":
+    from pins.sources.package_index import PackageIndex
+    from pins.sources.page_cache import PageCache, cache_directory
+
+    return PackageIndex(index, cache=PageCache(cache_directory(os.environ)))
 
 
 def axes_from_files(

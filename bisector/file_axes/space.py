@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from bisector.environments.base import InfeasibleError
+from bisector.file_axes.floats import INDEX, Float, floating, floats_between, index_values, read_time
 from bisector.file_axes.rendering import rendered, rest
 from bisector.file_axes.request import FilesRequest
 from bisector.file_axes.slots import Difference, Slot, difference, slot_named
+from bisector.file_axes.values import Releases
 from bisector.file_axes.versions import History, Reading, Version, of_files, of_revisions
+from bisector.model import AxisValue
 from pins.errors import UsageError
 from pins.model import Pin
 
@@ -27,6 +32,7 @@ class FilePart:
         difference: what differs between its ends.
         moving: slots of the pins that are axes, with their ends.
         fixed: slots of pins that are held still.
+        floats: requirements that the file leaves open, as axes.
         texts: the versions of a text axis, good end first; fewer than two where there is no such axis.
         text: name of that axis.
         argument: the ARG of the next file that takes the image of this one, "" for the last file.
@@ -37,6 +43,7 @@ class FilePart:
     difference: Difference
     moving: tuple[tuple[Slot, Pin, Pin], ...]
     fixed: tuple[Slot, ...] = ()
+    floats: tuple[Float, ...] = ()
     texts: tuple[Version, ...] = ()
     text: str = TEXT
     argument: str = ""
@@ -45,7 +52,7 @@ class FilePart:
     @property
     def slots(self) -> tuple[Slot, ...]:
         """All slots that a candidate may set."""
-        return (*(slot for slot, _, _ in self.moving), *self.fixed)
+        return (*(slot for slot, _, _ in self.moving), *(each.slot for each in self.floats), *self.fixed)
 
     @property
     def has_text_axis(self) -> bool:
@@ -70,19 +77,57 @@ class FilePart:
 
 @dataclass(frozen=True)
 class FileSpace:
-    """All files of a candidate, those first that the others are built on."""
+    """All files of a candidate, those first that the others are built on.
+
+    Attributes:
+        parts: the files.
+        notes: what the user should know of the ends.
+        index: the times as of which package indexes are read, where that is an axis, too.
+    """
 
     parts: tuple[FilePart, ...]
     notes: tuple[str, ...] = ()
+    index: tuple[AxisValue, ...] = ()
 
     @cached_property
     def pins(self) -> tuple[str, ...]:
-        """Names of the axes, the texts first."""
+        """Names of the axes: the texts, the time of the index, then the pins."""
         texts = [part.text for part in self.parts if part.has_text_axis]
-        return (*texts, *(slot.name for part in self.parts for slot, _, _ in part.moving))
+        pins = [slot.name for part in self.parts for slot in part.slots if slot not in part.fixed]
+        return (*texts, *([INDEX] if self.index else []), *pins)
+
+    @cached_property
+    def floating(self) -> tuple[Pin, ...]:
+        """The requirements that the files of the bad end leave open."""
+        return tuple(pin for part in self.parts for pin in floating(part.history.bad.pins))
+
+    def index_time(self, candidate: Mapping[str, str]) -> datetime | None:
+        """The time as of which a candidate's build reads package indexes, None where that is no axis."""
+        return read_time(candidate[INDEX]) if self.index and INDEX in candidate else None
+
+    def refuse(self, candidate: Mapping[str, str]) -> None:
+        """Refuse a candidate of which a version was not there yet.
+
+        Raises:
+            InfeasibleError: it was uploaded after the time as of which this candidate reads the index.
+        """
+        time = self.index_time(candidate)
+        for each in (each for part in self.parts for each in part.floats if time is not None):
+            value = next((value for value in each.values if value.text == candidate.get(each.slot.name)), None)
+            if value is not None and value.date is not None and time is not None and value.date > time:
+                raise InfeasibleError(
+                    f"{each.slot.names[0]} {value.text} was uploaded {value.date:%Y-%m-%d}, after {candidate[INDEX]}, the"
+                    " time as of which the index is read"
+                )
 
 
-def read_space(request: FilesRequest, reading: Reading, context: Path | None, fixed: Sequence[str]) -> FileSpace:
+def read_space(
+    request: FilesRequest,
+    reading: Reading,
+    context: Path | None,
+    fixed: Sequence[str],
+    releases: Releases | None = None,
+) -> FileSpace:
     """Read both ends, and what lies between.
 
     Args:
@@ -90,18 +135,34 @@ def read_space(request: FilesRequest, reading: Reading, context: Path | None, fi
         reading: how pins are read.
         context: the build context, None for the directory of the file.
         fixed: names of pins that are held still.
+        releases: of packages, where dates are given.
 
     Raises:
         UsageError: a file, revision or pin does not exist, an end cannot be read, or the ends do not differ.
         EnvironmentFailureError: git cannot be used.
     """
     history = _history(request, reading, context)
-    parts = _named_apart([_part(history, fixed)])
+    found = [_part(history, fixed)]
+    notes: list[str] = []
+    index: tuple[AxisValue, ...] = ()
+    if request.good_date is not None and request.bad_date is not None and releases is not None:
+        found = [_with_floats(part, releases, request.good_date, request.bad_date, notes) for part in found]
+        others = any(part.floats or part.moving or part.has_text_axis for part in found)
+        index = index_values(request.good_date, request.bad_date, by_day=not others)
+    parts = _named_apart(found)
+    if index and not _wanted({INDEX}, request):
+        index = ()
     parts = [_chosen(part, request, parts) for part in parts]
-    space = FileSpace(tuple(parts), _notes(parts))
-    if not space.pins and not request.dates:
+    space = FileSpace(tuple(parts), (*_notes(parts), *notes), index)
+    if not space.pins:
         raise UsageError(_nothing(parts, request))
     return space
+
+
+def _with_floats(part: FilePart, releases: Releases, good: datetime, bad: datetime, notes: list[str]) -> FilePart:
+    found, said = floats_between(part.history.bad.pins, part.slots, releases, good, bad)
+    notes += said
+    return replace(part, floats=tuple(found))
 
 
 def _history(request: FilesRequest, reading: Reading, context: Path | None) -> History:
@@ -126,7 +187,7 @@ def _part(history: History, fixed: Sequence[str]) -> FilePart:
         if (slot.kind, slot.names[0], slot.stages[0], slot.place) not in kept
     )
     every = [*(slot for slot, _, _ in found.moving), *held]
-    return FilePart(history, found, moving, tuple(held), _texts(history, every))
+    return FilePart(history, found, moving, tuple(held), texts=_texts(history, every))
 
 
 def _texts(history: History, slots: Sequence[Slot]) -> tuple[Version, ...]:
@@ -155,28 +216,39 @@ def _named_apart(parts: list[FilePart]) -> list[FilePart]:
             (replace(slot, name=f"{slot.name}@{file}") if names.count(slot.name) > 1 else slot, good, bad)
             for slot, good, bad in part.moving
         )
-        result.append(replace(part, moving=moving, text=f"{TEXT}@{file}"))
+        floats = tuple(
+            replace(each, slot=replace(each.slot, name=f"{each.slot.name}@{file}"))
+            if names.count(each.slot.name) > 1
+            else each
+            for each in part.floats
+        )
+        result.append(replace(part, moving=moving, floats=floats, text=f"{TEXT}@{file}"))
     return result
 
 
 def _chosen(part: FilePart, request: FilesRequest, parts: Sequence[FilePart]) -> FilePart:
     """The part with the axes that `--only` and `--exclude` leave."""
-    known = {name for each in parts for slot, _, _ in each.moving for name in _answers_to(slot)}
+    known = {name for each in parts for slot in each.slots for name in _answers_to(slot)}
+    known |= {INDEX} if request.dates else set()
     known |= {canonicalize_name(name) for each in parts if each.has_text_axis for name in (each.text, TEXT)}
     for option, names in (("--only", request.only), ("--exclude", request.exclude)):
         if unknown := [name for name in names if canonicalize_name(name) not in known]:
-            there = ", ".join(FileSpace(tuple(parts)).pins)
+            there = ", ".join((*FileSpace(tuple(parts)).pins, *([INDEX] if request.dates else [])))
             raise UsageError(
                 f"{option} {unknown[0]}: no such pin differs between the ends; these do: {there or 'none'}"
             )
+    return replace(
+        part,
+        moving=tuple(entry for entry in part.moving if _wanted(_answers_to(entry[0]), request)),
+        floats=tuple(each for each in part.floats if _wanted(_answers_to(each.slot), request)),
+        texts=part.texts if _wanted({str(canonicalize_name(part.text)), TEXT}, request) else (),
+    )
 
-    def wanted(names: set[str]) -> bool:
-        only, exclude = ({canonicalize_name(name) for name in given} for given in (request.only, request.exclude))
-        return (not only or bool(names & only)) and not names & exclude
 
-    moving = tuple(entry for entry in part.moving if wanted(_answers_to(entry[0])))
-    keeps_text = wanted({canonicalize_name(part.text), TEXT})
-    return replace(part, moving=moving, texts=part.texts if keeps_text else ())
+def _wanted(names: set[str], request: FilesRequest) -> bool:
+    """Whether `--only` and `--exclude` leave an axis that answers to these names."""
+    only, exclude = ({str(canonicalize_name(name)) for name in given} for given in (request.only, request.exclude))
+    return (not only or bool(names & only)) and not names & exclude
 
 
 def _answers_to(slot: Slot) -> set[str]:

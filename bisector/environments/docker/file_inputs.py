@@ -46,7 +46,7 @@ class FileInputs:
         self._bases = bases
         self.pins = tuple(pins)
         self.time = time
-        self._known: dict[tuple[int, bytes, str], BuildInputs] = {}
+        self._known: dict[tuple[int, bytes, str, datetime | None], BuildInputs] = {}
 
     @property
     def syntax(self) -> str:
@@ -87,6 +87,7 @@ class FileInputs:
 
     def recipe(self, candidate: Candidate, platform: str) -> Recipe:
         """See `CandidateInputs.recipe`."""
+        self._space.refuse(candidate)
         found = [
             self._candidate_inputs(number, part, candidate).recipe(candidate, platform)
             for number, part in enumerate(self._space.parts)
@@ -145,11 +146,13 @@ class FileInputs:
         return self._candidate_inputs(number, self._space.parts[number], candidate)
 
     def _candidate_inputs(self, number: int, part: FilePart, candidate: Mapping[str, str]) -> BuildInputs:
-        return self._inputs(number, part.version(candidate), part.render(candidate))
+        time = self._space.index_time(candidate)
+        return self._inputs(number, part.version(candidate), part.render(candidate), time)
 
-    def _inputs(self, number: int, version: Version, text: bytes) -> BuildInputs:
+    def _inputs(self, number: int, version: Version, text: bytes, time: datetime | None = None) -> BuildInputs:
         """The inputs of one file with this text, with the files around this version of it."""
-        key = (number, text, version.context)
+        time = self.time if time is None or self.time is None else time
+        key = (number, text, version.context, time)
         if key not in self._known:
             part = self._space.parts[number]
             last = number == len(self._space.parts) - 1
@@ -158,7 +161,7 @@ class FileInputs:
                 request,
                 version.path if part.history.repository is not None else part.history.bad.path,
                 (),
-                self.time,
+                time,
                 text=text,
                 around=None if part.history.repository is None else version.context,
                 bases=self._bases,
