@@ -60,6 +60,7 @@ def _show(
 
     Exit code 3 when a part of a file could not be read; what was read is shown.
     """
+    from pins.files.comparing import changed_by_arguments
     from pins.files.reading import ReadRequest, read_all, unknown_arguments
 
     check_options(output_format, quiet, verbose)
@@ -77,14 +78,16 @@ def _show(
         from pins.files.floating import newest
 
         resolved = newest(found, say)
+    changed = changed_by_arguments(request, found)
     code = 0 if all(pin_set.complete for pin_set in found) else UndeterminedError.exit_code
     if output_format == "json":
         from pins.report.pins_json import show_document
 
-        return deliver(show_document(found, resolved), output, code)
+        return deliver(show_document(found, resolved, changed), output, code)
     from pins.report.pins_table import show_report
 
-    return deliver(drawn(show_report(found, stage, resolved), output_format, output, no_color), output, code)
+    document = show_report(found, stage, resolved, changed)
+    return deliver(drawn(document, output_format, output, no_color), output, code)
 
 
 def _of_stage(found: "list[PinSet]", stage: str) -> "list[PinSet]":
@@ -130,7 +133,8 @@ def _diff(
 
     Exit code 3 when a part of a file could not be read; what was read is compared.
     """
-    from pins.files.reading import ReadRequest, compare_files, compare_revisions
+    from pins.files.comparing import compare_files, compare_revisions
+    from pins.files.reading import ReadRequest
 
     check_options(output_format, quiet, verbose)
     if len(paths) > 2 or (len(paths) == 2) == bool(rev):

@@ -85,13 +85,11 @@ def _pattern(entry: dict[str, object], origin: str) -> Pattern:
 
 
 def pattern_pins(data: bytes, file: str, patterns: tuple[Pattern, ...]) -> tuple[Pin, ...]:
-    """The pins that patterns find in a file."""
+    """The pins that patterns find in a file that they fit."""
     count = line_counter(data)
     pins: list[Pin] = []
     text = data.decode("latin-1")  # one character a byte, so that positions are offsets
     for pattern in patterns:
-        if not pattern.fits(file):
-            continue
         for match in pattern.regex.finditer(text):
             group: str | int = "value" if "value" in pattern.regex.groupindex else 1
             if match[group] is None:

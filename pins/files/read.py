@@ -60,27 +60,29 @@ def read_pins(
     patterns: tuple[Pattern, ...] = (),
     *,
     asked: bool = True,
+    within: str = "",
 ) -> PinSet:
     """Read a file's pins; never raises for what stands in it.
 
     Args:
         data: the file.
-        path: its path, which says what it is; for reports.
+        path: its path, for reports.
         options: what is known besides.
         patterns: pins that the user has described.
         asked: whether the user named this file: then content decides where the name says nothing.
+        within: its path from the top of its tree, which says what it is; `path` where it is not given.
     """
     options = options or ReadOptions()
     if len(data) > LARGEST:
         return PinSet(path, (), problems=(FileProblem(path, 1, f"larger than {LARGEST // 2**20} MiB: not read"),))
     if (nul := data.find(0, 0, 65536)) >= 0:
         return _binary(data, path, nul) if asked else PinSet(path, ())
-    kind = kind_of(path) or (_by_content(data) if asked else "")
+    kind = kind_of(within or path) or (_by_content(data) if asked else "")
     if not asked and (not kind or _misnamed(kind, path, data)):
         result = PinSet(path, ())
     else:
         result = _read(kind, data, path, options)
-    found = pattern_pins(data, path, patterns)
+    found = pattern_pins(data, path, tuple(p for p in patterns if p.fits(within or path)))
     if found:
         pins = sorted((*result.pins, *found), key=lambda pin: pin.line)
         result = replace(result, pins=tuple(pins), problems=tuple(p for p in result.problems if p.message != _NOTHING))

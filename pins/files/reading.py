@@ -1,4 +1,4 @@
-"""What the commands read: files and directories, on disk or at a revision, alone, as a chain, or in pairs."""
+"""What the commands read: files and directories, on disk or at a revision, alone or as a chain."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pins.errors import UsageError
-from pins.files.compare import Change, Distance, Measure, changes
 from pins.files.context import Context, Directory
-from pins.files.locate import Tree, commits_between, has_commit, locate
+from pins.files.locate import Tree, locate
 from pins.files.patterns import Pattern
 from pins.files.read import LARGEST, kind_of, pin_files, read_pins
+from pins.files.surroundings import Below, Both, Shown
 from pins.model import FileProblem, Override, Pin, PinSet, StageSummary
 
 _PREDEFINED = re.compile(
@@ -40,29 +40,6 @@ class ReadRequest:
     chain: tuple[str, ...] = ()
     clones: Mapping[str, Path] = field(default_factory=dict)
     context: Path | None = None
-
-
-@dataclass(frozen=True)
-class _Both:
-    """A build context that may be the repository or the directory of the file."""
-
-    first: Context
-    second: Context
-
-    def read(self, path: str) -> bytes | None:
-        found = self.first.read(path)
-        return found if found is not None else self.second.read(path)
-
-
-@dataclass(frozen=True)
-class _Below:
-    """A directory of a tree as a context of its own."""
-
-    tree: Context
-    directory: str
-
-    def read(self, path: str) -> bytes | None:
-        return self.tree.read(f"{self.directory}/{path}" if self.directory else path)
 
 
 def read_all(request: ReadRequest) -> list[PinSet]:
@@ -164,29 +141,14 @@ def _one(
 
     directory = relative.rpartition("/")[0]
     top = tree.context()
-    below = _Below(top, directory)
+    below = Below(top, directory)
     kind = kind_of(relative)
-    context: Context = Directory(request.context) if request.context else _Both(top, below)
+    context: Context = Directory(request.context) if request.context else Both(top, below)
     if kind in {"requirements", ""}:  # what such a file names is beside it
-        context = _Shown(top, relative, shown)
+        context = Shown(top, relative, shown)
     base = {name: brought for name, brought in inherited.items() if isinstance(brought, Inherited)}
     options = ReadOptions(request.build_args, request.target, context, request.clones, base)
-    return read_pins(data, shown, options, patterns, asked=asked)
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """A tree addressed by the paths that are shown to the user."""
-
-    tree: Context
-    relative: str
-    shown: str
-
-    def read(self, path: str) -> bytes | None:
-        import posixpath
-
-        inside = posixpath.relpath(path, posixpath.dirname(self.shown) or ".")
-        return self.tree.read(posixpath.normpath(posixpath.join(posixpath.dirname(self.relative), inside)))
+    return read_pins(data, shown, options, patterns, asked=asked, within=relative)
 
 
 def _chain(request: ReadRequest) -> tuple[dict[str, object], list[PinSet]]:
@@ -207,7 +169,7 @@ def _chain(request: ReadRequest) -> tuple[dict[str, object], list[PinSet]]:
         if data is None:
             raise UsageError(f"--chain {file}: there is no such file")
         base = {name: brought for name, brought in inherited.items() if isinstance(brought, Inherited)}
-        context = _Both(tree.context(), _Below(tree.context(), relative.rpartition("/")[0]))
+        context = Both(tree.context(), Below(tree.context(), relative.rpartition("/")[0]))
         options = ReadOptions(request.build_args, target, context, request.clones, base)
         pin_set, inherited[argument] = read_base(data, file, target, options)
         sets.append(pin_set)
@@ -261,67 +223,3 @@ def only_stage(pin_set: PinSet, stage: str) -> PinSet:
     names = {summary.name for summary in wanted}
     pins = tuple(pin for pin in pin_set.pins if names & {use.stage for use in pin.uses} or pin.stage in names)
     return replace(pin_set, pins=pins, stages=tuple(wanted))
-
-
-# -- comparing ---------------------------------------------------------------------------------------------------------
-
-Groups = list[tuple[str, str, Sequence[Change]]]
-
-
-def compare_files(old: Path, new: Path, request: ReadRequest) -> tuple[Groups, list[PinSet]]:
-    """What moved between two files.
-
-    Raises:
-        UsageError: one does not exist.
-    """
-    before, after = (_single(path, request) for path in (old, new))
-    return [(str(old), str(new), changes(before, after, _measure(request)))], [before, after]
-
-
-def _single(path: Path, request: ReadRequest) -> PinSet:
-    if path.is_dir():
-        raise UsageError(f"{path} is a directory; two files are compared, or one directory with --rev OLD..NEW")
-    return read_all(replace(request, paths=(path,)))[0]
-
-
-def compare_revisions(path: Path, old: str, new: str, request: ReadRequest) -> tuple[Groups, list[PinSet]]:
-    """What moved in a file or directory between two revisions (`new` "": the files on disk).
-
-    Raises:
-        UsageError: it exists at neither, or a revision does not exist.
-    """
-    before = {s.file: s for s in _at(path, old, request)}
-    after = {s.file: s for s in _at(path, new, request)}
-    if not before and not after:
-        raise UsageError(f"{path} exists neither at {old} nor at {new or 'present'}")
-    measure = _measure(request)
-    groups: Groups = []
-    for file in dict.fromkeys((*before, *after)):
-        found = changes(before.get(file, PinSet(file, ())), after.get(file, PinSet(file, ())), measure)
-        if found or len(before) + len(after) <= 2:
-            groups.append((f"{file} ({old})", f"{file} ({new or 'on disk'})", found))
-    return groups, [*before.values(), *after.values()]
-
-
-def _at(path: Path, revision: str, request: ReadRequest) -> list[PinSet]:
-    try:
-        return read_all(replace(request, paths=(path,), revision=revision))
-    except UsageError:
-        locate(path if revision or path.exists() else path.parent, revision)  # a wrong revision is still refused
-        return []
-
-
-def _measure(request: ReadRequest) -> Measure:
-    def measure(old: Pin, new: Pin) -> tuple[Distance | None, str]:
-        names = {name.lower() for pin in (old, new) for name in (pin.name, *pin.aliases)}
-        clone = next((request.clones[name] for name in sorted(names) if name in request.clones), None)
-        if clone is None:
-            return None, ""
-        ends = [pin.effective or pin.value or "" for pin in (old, new)]
-        found = commits_between(clone, ends[0], ends[1]) if all(ends) else None
-        if found:
-            return Distance(*found), ""
-        lacking = [end or "the repository's default branch" for end in ends if not end or not has_commit(clone, end)]
-        return None, f"{clone} has not {' nor '.join(lacking)}" if lacking else f"{clone} does not tell"
-
-    return measure

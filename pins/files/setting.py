@@ -151,8 +151,8 @@ def _read(file: Path) -> PinSet:
 
 
 def _read_data(file: Path, data: bytes) -> PinSet:
-    tree, _ = locate(file)
-    return read_pins(data, str(file), None, tree.patterns())
+    tree, relative = locate(file)
+    return read_pins(data, str(file), None, tree.patterns(), within=relative)
 
 
 def _chosen(pins: PinSet, name: str, request: SetRequest) -> list[Pin]:

@@ -8,14 +8,20 @@ from pins.files.compare import Change
 from pins.files.setting import SetResult
 from pins.json_document import opening
 from pins.model import Pin, PinSet, StageSummary
-from pins.report.pins_table import last_installs
+from pins.report.pins_table import held, last_installs
 
 
-def show_document(pin_sets: Sequence[PinSet], resolved: Mapping[str, str] | None = None) -> str:
-    """`pins.show/1`: all pins of all files, the stages, and what could not be known."""
+def show_document(
+    pin_sets: Sequence[PinSet], resolved: Mapping[str, str] | None = None, changed: Sequence[tuple[Pin, Pin]] = ()
+) -> str:
+    """`pins.show/1`: all pins of all files, the stages, what could not be known, and what build arguments change."""
     document = opening("pins.show/1", "pins")
     document["pins"] = [pin_entry(pin, resolved or {}) for pin_set in pin_sets for pin in pin_set.pins]
     document["stages"] = [_stage(pin_set.file, stage) for pin_set in pin_sets for stage in pin_set.stages]
+    document["changed_by_build_args"] = [
+        {"file": pin.file, "name": pin.name, "line": pin.line, "without": held(before), "with": held(pin)}
+        for before, pin in changed
+    ]
     document["problems"] = _problems(pin_sets)
     document["complete"] = all(pin_set.complete for pin_set in pin_sets)
     return json.dumps(document, indent=2, ensure_ascii=True)

@@ -12,19 +12,30 @@ _COMMENT = 160
 """So many characters of a comment are shown; the JSON document has all of it."""
 
 
-def show_report(pin_sets: Sequence[PinSet], stage: str = "", resolved: Mapping[str, str] | None = None) -> Document:
+def show_report(
+    pin_sets: Sequence[PinSet],
+    stage: str = "",
+    resolved: Mapping[str, str] | None = None,
+    changed: Sequence[tuple[Pin, Pin]] = (),
+) -> Document:
     """All pins of all files.
 
     Args:
         pin_sets: the files.
         stage: the one stage of which is shown what it ends with, "" for a line on each stage.
         resolved: what floating requirements come to now, by name.
+        changed: pins that build arguments change, without and with them.
     """
+    more: tuple[Section, ...] = ()
+    if changed:
+        rows = tuple(_changed(before, pin) for before, pin in changed)
+        table = Table(("line", "name", "without", "with"), rows, numeric=_NUMERIC, caption="What they change.")
+        more = (Section("What the build arguments change", (table,)),)
     parts = [(pin_set.file, tuple(_blocks(pin_set, stage, resolved or {}))) for pin_set in pin_sets]
     if len(parts) == 1:
-        return Document(parts[0][0], Tone.PLAIN, parts[0][1], ())
+        return Document(parts[0][0], Tone.PLAIN, parts[0][1], more)
     title = f"{sum(len(s.pins) for s in pin_sets)} pins in {len(pin_sets)} files"
-    return Document(title, Tone.PLAIN, (), tuple(Section(file, blocks) for file, blocks in parts))
+    return Document(title, Tone.PLAIN, (), (*(Section(file, blocks) for file, blocks in parts), *more))
 
 
 def _blocks(pin_set: PinSet, stage: str, resolved: Mapping[str, str]) -> list[Block]:
@@ -67,6 +78,16 @@ def _value(pin: Pin) -> Line:
     if pin.value is None:
         return prose("floating", Tone.DOUBT)
     return literal(pin.value or '""')
+
+
+def _changed(before: Pin, pin: Pin) -> tuple[Line, ...]:
+    return prose(str(pin.line)), literal(pin.name), literal(held(before)), literal(held(pin))
+
+
+def held(pin: Pin) -> str:
+    """What a pin comes to, and whether any command takes it, in a few words."""
+    value = f"unknown: {pin.unknown}" if pin.unknown else pin.effective or pin.value or '""'
+    return f"{value} (not used)" if pin.uses and all(use.runs is False for use in pin.uses) else value
 
 
 def _where(pin: Pin) -> str:

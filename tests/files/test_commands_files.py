@@ -208,3 +208,29 @@ def test_help_is_quick_and_shows_an_example(tmp_path: Path) -> None:
         check=True,
     ).stderr
     assert not {name for name in ("packaging", "httpx", "pins.files.dockerfile") if f" {name}\n" in loaded}
+
+
+def test_show_tells_what_a_build_argument_changes_and_what_it_does_not_reach(tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text(
+        "ARG V=1.4\nARG USE=0\nFROM a AS x\nARG V\nARG USE\nRUN pip install foo==$V\n"
+        'RUN if [ "$USE" = 1 ]; then pip install bar==2; fi\nFROM a AS y\nRUN pip install baz==$V\n'
+    )
+    given = ["--build-arg", "V=1.5", "--build-arg", "USE=1", "--build-arg", "NONE=1"]
+    shown = pins(tmp_path, "show", "Dockerfile", *given, "--format", "json")
+    assert [(c["name"], c["without"], c["with"]) for c in json.loads(shown.stdout)["changed_by_build_args"]] == [
+        ("foo", "==1.4", "==1.5"),
+        ("bar", "==2 (not used)", "==2"),
+    ]
+    assert "NONE: nothing that was read has such an ARG" in shown.stderr
+    assert "What the build arguments change" in pins(tmp_path, "show", "Dockerfile", *given).stdout
+
+
+def test_a_pattern_and_a_workflow_are_known_by_their_place_in_the_repository(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    for directory, text in ((".github/workflows", "env:\n  W_REF: v1\n"), ("ci", "W_REF: v1\n")):
+        (tmp_path / directory).mkdir(parents=True)
+        (tmp_path / directory / "x.yaml").write_text(text)
+    (tmp_path / "pins.toml").write_text("[[pattern]]\nfile = 'ci/*.yaml'\nregex = 'W_REF: (\\S+)'\nname = 'w'\n")
+    assert "v1" in pins(tmp_path / "ci", "show", "x.yaml").stdout
+    assert "+W_REF: v2" in pins(tmp_path / "ci", "set", "x.yaml", "w=v2").stdout
+    assert pins(tmp_path / ".github" / "workflows", "show", "x.yaml").returncode == 0

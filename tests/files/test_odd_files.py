@@ -10,9 +10,10 @@ import pytest
 
 from pins.command_line import deliver
 from pins.errors import EnvironmentFailureError, UsageError
+from pins.files.comparing import compare_revisions
 from pins.files.patch import unified_diff
 from pins.files.read import kind_of
-from pins.files.reading import ReadRequest, compare_revisions, read_all, unknown_arguments
+from pins.files.reading import ReadRequest, read_all, unknown_arguments
 from pins.files.setting import SetRequest, set_pins
 from pins.model import PinSet
 

@@ -201,7 +201,8 @@ repo = "https://git.example/a/triton.git"
     found = pattern_pins(data, "ci/a.yaml", patterns)
     assert [(p.line, p.kind.value, p.name, p.value) for p in found] == [(2, "git", "triton", "f0b55c0")]
     assert data[found[0].places[0].start : found[0].places[0].end] == b"f0b55c0"
-    assert pattern_pins(data, "other/a.yaml", patterns) == ()
+    assert read_pins(data, "other/a.yaml", None, patterns).pins == ()
+    assert read_pins(data, "a.yaml", None, patterns, within="ci/a.yaml").pins[0].value == "f0b55c0"
 
 
 @pytest.mark.parametrize(
