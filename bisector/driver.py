@@ -36,6 +36,7 @@ class Driver:
         reporter: told what the search believes.
         ends: the chain whose ends show what is sought; None for `chain` itself.
         weights: of the chain's steps, where something speaks for some of them.
+        purpose: what this search is for, said before the reason of each probe; "" for the run's own.
         seconds_left: what is left of the budget, None for no limit.
     """
 
@@ -48,6 +49,7 @@ class Driver:
         *,
         ends: Chain | None = None,
         weights: Sequence[float] | None = None,
+        purpose: str = "",
         seconds_left: Callable[[], float | None] = lambda: None,
     ) -> None:
         self._request = request
@@ -58,6 +60,7 @@ class Driver:
         self._reporter = reporter
         self._seconds_left = seconds_left
         self._weights = weights
+        self._purpose = f"{purpose}: " if purpose else ""
         self.search = self._rebuilt()
 
     @property
@@ -88,7 +91,7 @@ class Driver:
                     self._take(self._prober.rebuild(*again))
                     continue
                 case Probe():
-                    self._prober.start(self._chain.candidates[decision.candidate], decision.why)
+                    self._prober.start(self._chain.candidates[decision.candidate], self._purpose + decision.why)
                     if len(self._in_flight()) < self._request.workers and not self._prober.has_finished:
                         continue
                 case Wait():

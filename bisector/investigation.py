@@ -141,6 +141,7 @@ class Investigation:
             self.prober,
             self.reporter,
             ends=ends,
+            purpose="" if ends is None else "partners",
             weights=weights_of(chain, axes, self.request.suspects, first_good=self.request.first_good),
             seconds_left=self.seconds_left,
         )

@@ -88,6 +88,10 @@ class Case:
         if isinstance(answer, list):  # several pins: the culprit, what moves with it, and its partners
             named = {move["pin"] for move in result["culprit"]["moves"]}
             named |= {partner["pin"] for partner in result["culprit"]["partners"]}
+            if self.kind == "joint-pair":  # each of the two at its own first bad version
+                found = {(result["culprit"]["pin"], result["culprit"]["new"])}
+                found |= {(partner["pin"], partner["value"]) for partner in result["culprit"]["partners"]}
+                return bool(found == {(one["package"], one["version"]) for one in answer})
             return bool({result["culprit"]["pin"]} <= {one["package"] for one in answer} <= named)
         culprit = result["culprit"]
         if self.group == "C":  # of two commits that each bring it, a range's first parents lead to one

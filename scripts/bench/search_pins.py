@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from bisector.certificate import Certificate, Standing, certify
 from bisector.model import Axis, AxisValue, Candidate
@@ -56,14 +57,17 @@ class Simulation:
         self.runs += 1
         return failed
 
+    def tell(self, candidate: Candidate, record: Callable[[Observation], None]) -> None:
+        """What the candidate's runs so far have shown, run by run."""
+        fails, passes = self.counts.get(candidate, (0, 0))
+        for observation in (Observation.FAIL,) * fails + (Observation.PASS,) * passes:
+            record(observation)
+
     def search(self, chain: Chain) -> tuple[Conclusion, ChainSearch]:
         """The engine along a chain, told what is known of its candidates already."""
         search = ChainSearch(chain.steps)
         for index, candidate in enumerate(chain.candidates):
-            fails, passes = self.counts.get(candidate, (0, 0))
-            for observation, count in ((Observation.FAIL, fails), (Observation.PASS, passes)):
-                for _ in range(count):
-                    search.record(index, observation)
+            self.tell(candidate, partial(search.record, index))
         while True:
             decision = search.next((), COSTS)
             if isinstance(decision, Conclusion):
@@ -88,11 +92,7 @@ class Simulation:
 
         def measure(candidate: Candidate, _: str) -> Standing:
             replication = Replication(search)
-            for observation, count in zip(
-                (Observation.FAIL, Observation.PASS), self.counts.get(candidate, (0, 0)), strict=True
-            ):
-                for _ in range(count):
-                    replication.record(observation)
+            self.tell(candidate, replication.record)
             while replication.conclusion is None:
                 replication.record(Observation.FAIL if self.run(candidate) else Observation.PASS)
             return _STANDINGS.get(replication.conclusion, Standing.NOT_RUN)
@@ -183,7 +183,7 @@ def print_pins(trials: int, seed: int) -> None:
     """Builds (both ends included), distinct pin versions built that no end has, and how often all of it is right."""
     print("Several pins; builds of the search (with both ends) and of the swap test, a build costs 10 runs")
     print(
-        "case                  pins x versions   a    b   builds  most  swap test  most  new versions  most   runs right%"
+        "case                 pins x versions   a    b   builds  most  swap test  most  new versions  most  runs right%"
     )
     for name, pins, width, draw, a, b in WORLDS:
         axes = pins_of(pins, width)
