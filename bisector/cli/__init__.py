@@ -23,7 +23,7 @@ app = new_app(
 
 def main() -> None:
     """The console command. Words after `--` are the smoke script's, and never looked at as options."""
-    gc.set_threshold(50_000, 20, 20)  # imports make many objects that stay: looking through them again slows the start
+    gc.set_threshold(500_000, 20, 20)  # imports make many objects that stay: looking through them again slows the start
     words = tuple(sys.argv[1:])
     end = words.index("--") if "--" in words else len(words)
     start(app, "bisector", args=words[:end], obj=Typed(words, words[end + 1 :]))
