@@ -11,6 +11,7 @@ import typer
 from pins.command_line import new_app, start
 from pins.commands_check import app as check_app
 from pins.commands_files import app as files_app
+from pins.commands_suggest import app as suggest_app
 from pins.commands_windows import app as windows_app
 
 app = new_app("Say what a file pins, what fits, and what has moved; edit it in place.")
@@ -39,3 +40,4 @@ def _pins(
 app.add_typer(files_app)
 app.add_typer(check_app)
 app.add_typer(windows_app)
+app.add_typer(suggest_app)

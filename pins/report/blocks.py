@@ -68,10 +68,12 @@ class Code:
 
     Attributes:
         command: it is a command line to be copied.
+        language: what it is written in, such as "diff"; "" for nothing in particular.
     """
 
     text: str
     command: bool = False
+    language: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,39 @@ class Chain:
     labels: bool = True
 
 
-Block = Paragraph | Bullets | Facts | Table | Code | Chain
+@dataclass(frozen=True)
+class StripEntry:
+    """One version, or a run of versions alike, in a drawn window.
+
+    Attributes:
+        label: "3.0.4", or "2.0 ... 2.13".
+        word: what may be done with it: "allowed", "excluded", "unknown".
+        tone: of that.
+        marks: "now", "suggested".
+        reason: why.
+    """
+
+    label: str
+    word: str
+    tone: Tone = Tone.PLAIN
+    marks: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Versions in order, and which of them may be taken.
+
+    Attributes:
+        entries: the oldest first.
+        caption: of what.
+    """
+
+    entries: tuple[StripEntry, ...]
+    caption: str = ""
+
+
+Block = Paragraph | Bullets | Facts | Table | Code | Chain | Strip
 
 
 @dataclass(frozen=True)

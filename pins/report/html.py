@@ -16,6 +16,8 @@ from pins.report.blocks import (
     Paragraph,
     Section,
     Span,
+    Strip,
+    StripEntry,
     Table,
 )
 from pins.report.characters import one_line, visible
@@ -83,6 +85,10 @@ def _block(block: Block, title: str = "") -> Iterator[str]:
             yield '<ol class="chain">'
             yield from map(_entry, entries)
             yield "</ol>"
+        case Strip(entries):
+            yield f'<ol class="strip" aria-label="{_escaped(block.caption or "Versions")}">'
+            yield from map(_strip_entry, entries)
+            yield "</ol>"
         case Code(text, command=command):
             # Focusable, so that a long one can be scrolled with the keyboard.
             kind = ' class="command"' if command else ""
@@ -130,6 +136,14 @@ def _entry(entry: ChainEntry) -> str:
         f"<code>{_escaped(entry.label)}</code>" if entry.word else f'<span class="note">{_escaped(entry.label)}</span>'
     )
     return f"<li>{outcome} {label}{note}</li>"
+
+
+def _strip_entry(entry: StripEntry) -> str:
+    """A version: what may be done with it in colour, in words for those who do not see it, its reason on hover."""
+    title = f' title="{_escaped(entry.reason)}"' if entry.reason else ""
+    marks = "".join(f'<span class="mark">{_escaped(mark)}</span>' for mark in entry.marks)
+    word = f'<span class="unseen">{_escaped(entry.word)}{": " + _escaped(entry.reason) if entry.reason else ""}</span>'
+    return f'<li class="{entry.tone}"{title}><code>{_escaped(entry.label)}</code>{word}{marks}</li>'
 
 
 def _line(line: Line) -> str:

@@ -36,6 +36,12 @@ th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
 ol.chain { list-style: none; margin: .5rem 0; padding: 0; border-left: 3px solid var(--rule); }
 ol.chain li { display: flex; flex-wrap: wrap; gap: 0 .75rem; padding: .15rem 0 .15rem .75rem; }
 ol.chain .outcome { min-width: 8rem; font-weight: 600; }
+ol.strip { list-style: none; display: flex; flex-wrap: wrap; gap: .35rem; margin: .5rem 0; padding: 0; }
+ol.strip li { border: 1px solid currentcolor; border-radius: 4px; padding: .1rem .45rem; background: var(--raised); }
+ol.strip li.bad code { text-decoration: line-through; }
+ol.strip .mark { margin-left: .4rem; padding: 0 .35rem; border-radius: 3px; font-size: .8rem; font-weight: 600;
+  background: var(--ink); color: var(--ground); }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .note { color: var(--faint); }
 .strong { font-weight: 600; } .good { color: var(--good); } .bad { color: var(--bad); } .doubt { color: var(--doubt); }
 .faint, footer { color: var(--faint); }

@@ -21,6 +21,8 @@ from pins.report.blocks import (
     Paragraph,
     Section,
     Span,
+    Strip,
+    StripEntry,
     Table,
 )
 from pins.report.characters import clip, last_bytes, one_line, visible
@@ -107,7 +109,17 @@ def _block(block: Block, limits: _Limits) -> Iterator[str]:
             if cut:
                 yield f"_The first {cut:,} bytes are left out._"
                 yield ""
-            yield from fenced(kept, "")
+            yield from fenced(kept, block.language)
+        case Strip(entries):
+            runs = " · ".join(_strip_entry(entry) for entry in entries[: limits.rows])
+            yield f"{_escaped(block.caption, limits)}: {runs}" if block.caption else runs
+            yield from _left_out(len(entries) - limits.rows)
+
+
+def _strip_entry(entry: StripEntry) -> str:
+    marks = f" ({', '.join(entry.marks)})" if entry.marks else ""
+    label = code_span(one_line(entry.label))
+    return f"~~{label}~~{marks}" if entry.tone is Tone.BAD else f"{label}{marks}"
 
 
 def _fact(label: str, line: Line, limits: _Limits) -> str:

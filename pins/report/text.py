@@ -13,6 +13,7 @@ from pins.report.blocks import (
     Line,
     Paragraph,
     Section,
+    Strip,
     Table,
     plain,
 )
@@ -74,6 +75,11 @@ class _TextWriter:
                 yield from self._table(block, indent)
             case Chain():
                 yield from self._chain(block, indent)
+            case Strip(entries):
+                for entry in entries:
+                    marks = "".join(f" <- {mark}" for mark in entry.marks)
+                    word = self._painted(f"{entry.word:8}", entry.tone)
+                    yield f"{indent}{word} {one_line(entry.label)}{marks}"
             case Code(text, command=True):
                 yield from _command(text, self._columns, indent)
             case Code(text):

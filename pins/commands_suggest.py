@@ -1,0 +1,179 @@
+"""`pins suggest`."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
+from pins.drawing import Format, check_options, drawn
+from pins.errors import UsageError
+
+if TYPE_CHECKING:
+    from pins.report.windows_model import EnvironmentWindows
+    from pins.suggest.model import SuggestReport
+    from pins.windows_request import WindowsRequest
+
+app = new_app("Say what to pin, why, and until when.")
+
+
+@app.command("suggest")
+@guarded
+def _suggest(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file whose pins are meant.")],
+    run: Annotated[
+        list[str] | None,
+        typer.Option("--run", metavar="ID|FILE", help="A bisect run, or the JSON report of one. Repeatable."),
+    ] = None,
+    policy: Annotated[
+        str, typer.Option("--policy", metavar="minimal|newest|lowest|exact", help="Which of several answers is wanted.")
+    ] = "minimal",
+    windows: Annotated[
+        bool | None,
+        typer.Option("--windows/--no-windows", help="Work out what fits together; by default without --run."),
+    ] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Change the file, with a comment, and record the hold in pins.toml.")
+    ] = False,
+    branch: Annotated[
+        str, typer.Option("--branch", metavar="NAME", help="Make a local git branch with one commit instead.")
+    ] = "",
+    build_arg: Annotated[
+        list[str] | None, typer.Option("--build-arg", metavar="K=V", help="Read as if the builder were given it.")
+    ] = None,
+    target: Annotated[str, typer.Option("--target", metavar="STAGE", help="The stage that is built.")] = "",
+    python: Annotated[str, typer.Option("--python", metavar="VERSION|PATH", help="The Python it must fit.")] = "",
+    platform: Annotated[str, typer.Option("--platform", metavar="NAME", help="Its platform.")] = "",
+    exclude_newer: Annotated[
+        str, typer.Option("--exclude-newer", metavar="DATE", help="Read the index as of then.")
+    ] = "",
+    offline: Annotated[bool, typer.Option("--offline", help="Use only what is kept of package indexes.")] = False,
+    output_format: Format = "text",
+    output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
+) -> int:
+    r"""Say for each pin what it should be, why, how sure that is, and what ends a hold.
+
+    \b
+    Example:
+      pins suggest docker/Dockerfile.rocm_base
+      pins suggest docker/Dockerfile.rocm_base --run 20260819-101500-a1b2 --format md --output pull-request.md
+      pins suggest docker/Dockerfile.rocm_base --run result.json --write
+
+    Without --write or --branch nothing is changed. Exit code 3 when nothing could be told.
+    """
+    from pins.commands_files import _pairs
+    from pins.suggest.bisection import document_of, read_bisection
+    from pins.suggest.model import Policy
+    from pins.suggest.suggesting import SuggestRequest, suggest
+    from pins.windows_request import WindowsRequest, moment
+
+    check_options(output_format, quiet, verbose)
+    try:
+        wanted = Policy(policy)
+    except ValueError:
+        raise UsageError(f"--policy {policy!r} is not one of {', '.join(Policy)}") from None
+    if write and branch:
+        raise UsageError("--write changes the file, --branch makes a commit beside it; give one of them")
+    if not file.is_file():
+        raise UsageError(f"{file} is not a file")
+    from datetime import UTC
+
+    bisected = tuple(read_bisection(document_of(name), f"--run {name}") for name in run or ())
+    asked = WindowsRequest(file=file, python=python, platform=platform, exclude_newer=exclude_newer, offline=offline)
+    now = datetime.now(UTC)
+    request = SuggestRequest(
+        file,
+        now.date(),
+        bisected,
+        wanted,
+        _pairs(build_arg, "--build-arg"),
+        target,
+        _typed(),
+        moment(exclude_newer) if exclude_newer else now,
+    )
+    with_windows = windows if windows is not None else not bisected
+    report, planned = suggest(
+        request,
+        lambda names: _releases(names, asked),
+        (lambda: _windows(asked)) if with_windows else None,
+    )
+    if write and planned.files:
+        planned.write()
+        say(f"{', '.join(path for path, _, _ in planned.files)}: changed.")
+    if branch:
+        if not planned.files:
+            raise UsageError(f"--branch {branch}: there is nothing to change")
+        from pins.report.suggest_document import commit_message
+        from pins.suggest.writing import commit_on_branch
+
+        commit = commit_on_branch(planned, branch, commit_message(report))
+        say(f"The branch {branch} has one commit, {commit[:12]}; your checkout is as it was.")
+    return deliver(_drawn(report, output_format, output, no_color), output)
+
+
+def _typed() -> str:
+    import sys
+
+    from pins.report.suggest_document import command_line
+
+    return command_line(["pins", *sys.argv[1:]])
+
+
+def _releases(names: Sequence[str], asked: "WindowsRequest") -> Mapping[str, Sequence[str]]:
+    """The stable versions that are usable and not yanked, ascending; a project that no index has has none."""
+    import os
+
+    from pins.sources.index_configuration import read_index_configuration
+    from pins.sources.package_index import PackageIndex
+    from pins.sources.page_cache import PageCache, cache_directory
+    from pins.windows_request import moment
+
+    if not names:
+        return {}
+    before = moment(asked.exclude_newer) if asked.exclude_newer else None
+    configuration = read_index_configuration(environment=os.environ, directory=Path.cwd())
+    cache = PageCache(cache_directory(os.environ) / "pages")
+    found: dict[str, Sequence[str]] = {}
+    with PackageIndex(configuration, cache=cache, offline=asked.offline) as index:
+        for name in names:
+            try:
+                releases = index.releases(name, before=before)
+            except UsageError as error:
+                say(f"{name}: {error.message}")
+                continue
+            found[name] = [str(r.version) for r in releases if not r.yanked and not r.version.is_prerelease]
+    return found
+
+
+def _windows(asked: "WindowsRequest") -> "Sequence[EnvironmentWindows]":
+    from pins.commands_windows import _solved
+    from pins.windows_request import gathered_for
+
+    with gathered_for(asked) as question:
+        return [_solved(question, problem, False) for problem in question.gathered.problems]
+
+
+def _drawn(report: "SuggestReport", output_format: str, output: Path | None, no_color: bool) -> str:
+    if output_format == "json":
+        from pins.report.suggest_json import suggest_document_json
+
+        return suggest_document_json(report)
+    from pins.report.suggest_document import suggest_document
+
+    if output_format != "text":
+        return drawn(suggest_document(report), output_format, output, no_color)
+    import shutil
+    import sys
+
+    from pins.command_line import wants_color
+    from pins.report.text import render_text
+
+    stream = sys.stdout if output is None else None
+    width = min(shutil.get_terminal_size().columns, 100) if stream is not None and stream.isatty() else 100
+    color = stream is not None and wants_color(stream, no_color)
+    return render_text(suggest_document(report), width, color=color).rstrip("\n") + "\n"

@@ -1,0 +1,126 @@
+"""From windows to what is to be pinned: what the file gives now lies outside, or the next release would."""
+
+from collections.abc import Sequence
+
+from pins.model import Form, Pin, PinKind
+from pins.report.windows_model import EnvironmentWindows
+from pins.resolve.bounds import Bound, PackageWindow, Side
+from pins.resolve.problem import OriginKind
+from pins.suggest.choose import options_for
+from pins.suggest.cost import not_shipping, rebuilt
+from pins.suggest.from_bisection import Setting, change_in_words, current_of, now_of
+from pins.suggest.model import (
+    Certainty,
+    Kept,
+    Option,
+    Reason,
+    Rejected,
+    State,
+    Suggestion,
+    SuggestionKind,
+    VersionState,
+)
+
+
+def suggestions_of_windows(
+    environments: Sequence[EnvironmentWindows], setting: Setting, already: set[str]
+) -> tuple[list[Suggestion], list[Kept]]:
+    """What must change for everything to fit, and the pins that fit as they are.
+
+    Args:
+        environments: what was solved.
+        setting: what the suggestion is made in.
+        already: names for which something is suggested already.
+    """
+    suggestions: list[Suggestion] = []
+    kept: list[Kept] = []
+    windows = {w.name: w for e in environments if not e.name.startswith("isolated") for w in e.packages}
+    for pin in setting.pin_set.pins:
+        window = windows.get(pin.name)
+        if pin.kind is not PinKind.PACKAGE or pin.name in already or pin.file != setting.pin_set.file or window is None:
+            continue
+        made = _change(pin, window, setting)
+        if made is not None:
+            suggestions.append(made)
+            already.add(pin.name)
+        else:
+            kept.append(_kept(pin, window, setting))
+    return suggestions, kept
+
+
+def _kept(pin: Pin, window: PackageWindow, setting: Setting) -> Kept:
+    current = current_of(pin, window.versions)
+    why = "what it gives now is inside its window" if current in window.versions else "its window is not known"
+    return Kept(pin.name, pin.line, now_of(pin, current), why, window.text, _drawn(window, setting, current, ""))
+
+
+def _change(pin: Pin, window: PackageWindow, setting: Setting) -> Suggestion | None:
+    if not window.versions:
+        return None
+    releases = setting.releases.get(pin.name) or window.versions
+    current = current_of(pin, list(releases)) or window.newest
+    upper = next((bound for bound in reversed(window.bounds) if bound.side is Side.UPPER), None)
+    if not current or current in window.versions or not pin.places:
+        return None
+    unknown = {version for entry in window.unknown for version in entry.versions}
+    if current in unknown:
+        return None
+    good = window.newest_inside
+    if pin.form in {Form.EXACT, Form.VALUE}:
+        options: tuple[Option, ...] = (
+            Option(good, SuggestionKind.EXACT, "the newest version with which everything fits"),
+        )
+    elif upper is not None:
+        options = options_for(pin, good, upper.version, setting.policy, lowest=window.versions[0], ends=False)
+    else:
+        return None
+    chosen = options[0]
+    reasons = _because(upper, pin, current)
+    return Suggestion(
+        pin,
+        now_of(pin, current),
+        chosen.value,
+        window.text,
+        chosen.kind,
+        _certainty(upper),
+        f"{change_in_words(pin, chosen, upper.version if upper else '')} in {pin.file}:{pin.line}: {reasons[0].text}",
+        reasons,
+        options,
+        tuple(Rejected(option.value, option.trade) for option in options[1:]),
+        "",
+        None,
+        rebuilt(setting.pin_set, pin),
+        not_shipping(setting.pin_set, [p for p in setting.pin_set.pins if p.name == pin.name], pin),
+        _drawn(window, setting, current, good),
+    )
+
+
+def _because(bound: Bound | None, pin: Pin, current: str) -> tuple[Reason, ...]:
+    chain = [
+        Reason(sentence.text, "; ".join(dict.fromkeys(p.origin for p in sentence.premises if p.origin)))
+        for sentence in (bound.because if bound else ())
+    ]
+    chain.append(Reason(f"line {pin.line} gives {current} now", f"{pin.file}:{pin.line}"))
+    return tuple(chain)
+
+
+def _certainty(bound: Bound | None) -> Certainty:
+    kinds = {premise.kind for sentence in (bound.because if bound else ()) for premise in sentence.premises}
+    return Certainty.INFERRED if OriginKind.INFERRED in kinds else Certainty.DECLARED
+
+
+def _drawn(window: PackageWindow, setting: Setting, current: str, suggested: str) -> tuple[VersionState, ...]:
+    inside = set(window.versions)
+    unknown = {version: entry.reason for entry in window.unknown for version in entry.versions}
+    reasons = {bound.version: bound.because[0].text for bound in window.bounds if bound.because}
+    versions = list(setting.releases.get(window.name) or window.versions)
+    return tuple(
+        VersionState(
+            version,
+            State.ALLOWED if version in inside else State.UNKNOWN if version in unknown else State.EXCLUDED,
+            unknown.get(version, "") or reasons.get(version, "" if version in inside else "outside the window"),
+            current=version == current,
+            suggested=version == suggested,
+        )
+        for version in versions
+    )

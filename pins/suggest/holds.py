@@ -1,0 +1,143 @@
+"""Holds: temporary pins with a reason and an end, written down in `pins.toml` at the top of the repository.
+
+[[hold]]
+pin = "pybind11"
+requirement = "pybind11<3.1.0"
+file = "docker/Dockerfile.rocm_base"
+reason = "3.1.0 is the first version that fails"
+until = "a later release passes"
+since = 2026-08-19
+review = 2026-09-18
+evidence = "bisect run 20260819-101500-a1b2"
+"""
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from pins.errors import UsageError
+
+FILE = "pins.toml"
+_TABLE = re.compile(rb"^[ \t]*\[", re.MULTILINE)
+_HOLD = re.compile(rb"^[ \t]*\[\[[ \t]*hold[ \t]*\]\][^\n]*\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """A hold.
+
+    Attributes:
+        pin: name of what is held.
+        requirement: what holds it: "pybind11<3.1.0", or "triton@COMMIT" for a git pin.
+        file: the file that it is written in, from the top of the repository.
+        reason: why.
+        until: what ends it.
+        since: when it was written.
+        review: when to look again.
+        evidence: what it stands on.
+    """
+
+    pin: str
+    requirement: str
+    file: str
+    reason: str
+    until: str
+    since: date
+    review: date | None = None
+    evidence: str = ""
+
+
+def read_holds(data: bytes, origin: str = FILE) -> list[Hold]:
+    """The holds of a `pins.toml`.
+
+    Raises:
+        UsageError: the file or an entry is wrong.
+    """
+    try:
+        document = tomllib.loads(data.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{origin} is not valid TOML: {error}") from error
+    entries = document.get("hold", document.get("tool", {}).get("pins", {}).get("hold", []))
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise UsageError(f"{origin}: hold must be an array of tables, [[hold]]")
+    return [_hold(entry, f"{origin}, hold {index}") for index, entry in enumerate(entries, start=1)]
+
+
+def _hold(entry: dict[str, Any], origin: str) -> Hold:
+    for key in ("pin", "requirement", "reason"):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise UsageError(f"{origin}: {key} is needed, as a string")
+    for key in ("since", "review"):
+        if key in entry and not isinstance(entry[key], date):
+            raise UsageError(f"{origin}: {key} must be a date, such as {key} = 2026-08-19")
+    if "since" not in entry:
+        raise UsageError(f"{origin}: since is needed, a date such as since = 2026-08-19")
+    return Hold(
+        entry["pin"],
+        entry["requirement"],
+        str(entry.get("file", "")),
+        entry["reason"],
+        str(entry.get("until", "")),
+        entry["since"],
+        entry.get("review"),
+        str(entry.get("evidence", "")),
+    )
+
+
+def with_hold(data: bytes, hold: Hold) -> bytes:
+    """A `pins.toml` with a hold: in place of the one for the same pin and file, else at its end; the rest stays.
+
+    Raises:
+        UsageError: the file is wrong.
+    """
+    if data:
+        read_holds(data)
+    newline = b"\r\n" if b"\r\n" in data else b"\n"
+    block = _block(hold).replace(b"\n", newline)
+    for start, end in _blocks(data):
+        entry = tomllib.loads(data[start:end].decode("utf-8-sig"))["hold"][0]
+        if entry.get("pin") == hold.pin and entry.get("file", "") == hold.file:
+            tail = data[start:end]
+            gap = tail[len(tail.rstrip()) :]
+            return data[:start] + block.rstrip() + (gap or newline) + data[end:]
+    if data and not data.endswith(b"\n"):
+        data += newline
+    return data + (newline if data else b"") + block
+
+
+def _blocks(data: bytes) -> list[tuple[int, int]]:
+    """(start, end) of every `[[hold]]` table, comments behind it left to the next."""
+    found: list[tuple[int, int]] = []
+    for match in _HOLD.finditer(data):
+        following = _TABLE.search(data, match.end())
+        end = following.start() if following else len(data)
+        body = data[match.start() : end].split(b"\n")
+        while len(body) > 1 and (not body[-1].strip() or body[-1].lstrip().startswith(b"#")):
+            end -= len(body.pop()) + 1
+        found.append((match.start(), min(end + 1, len(data))))
+    return found
+
+
+def _block(hold: Hold) -> bytes:
+    lines = ["[[hold]]"]
+    for key, value in (
+        ("pin", hold.pin),
+        ("requirement", hold.requirement),
+        ("file", hold.file),
+        ("reason", hold.reason),
+        ("until", hold.until),
+        ("since", hold.since),
+        ("review", hold.review),
+        ("evidence", hold.evidence),
+    ):
+        if value:
+            lines.append(f"{key} = {value.isoformat() if isinstance(value, date) else _string(value)}")
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _string(text: str) -> str:
+    r"""A TOML basic string: JSON's escapes are TOML's, but for the slash and for surrogates."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

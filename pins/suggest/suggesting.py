@@ -1,0 +1,152 @@
+"""`pins suggest`: gather what is known of a file, and say what to change and why."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from packaging.utils import canonicalize_name
+
+from pins.errors import PinsError, UndeterminedError
+from pins.files.reading import ReadRequest, read_all
+from pins.hazards.gather import gather
+from pins.model import PinKind, PinSet
+from pins.report.windows_model import EnvironmentWindows
+from pins.suggest.bisection import Bisected
+from pins.suggest.from_bisection import Setting, now_of, suggestions_from
+from pins.suggest.from_hazards import suggestions_of_skew
+from pins.suggest.from_windows import suggestions_of_windows
+from pins.suggest.known import KNOWN_BREAKS
+from pins.suggest.model import Certainty, Kept, Policy, Suggestion, SuggestReport
+from pins.suggest.writing import Planned, plan
+
+T = TypeVar("T")
+ReleasesOf = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
+WindowsOf = Callable[[], Sequence[EnvironmentWindows]]
+_ORDER = {Certainty.BISECTED: 0, Certainty.DECLARED: 1, Certainty.INFERRED: 2}
+
+
+@dataclass(frozen=True)
+class SuggestRequest:
+    """What is asked.
+
+    Attributes:
+        file: whose pins.
+        bisected: what runs have found.
+        policy: which of several answers comes first.
+        today: for comments and for the day to look again.
+        build_args: what `--build-arg` would give.
+        target: the stage that is built.
+        reproduce: the command line.
+        data_time: as of when indexes are read.
+    """
+
+    file: Path
+    today: date
+    bisected: tuple[Bisected, ...] = ()
+    policy: Policy = Policy.MINIMAL
+    build_args: Mapping[str, str] = field(default_factory=dict)
+    target: str = ""
+    reproduce: str = ""
+    data_time: datetime | None = None
+
+
+def suggest(
+    request: SuggestRequest, releases_of: ReleasesOf, windows_of: WindowsOf | None = None
+) -> tuple[SuggestReport, Planned]:
+    """What to change, and the files as they would become.
+
+    Args:
+        request: what is asked.
+        releases_of: gives the versions of distributions that an index has, ascending; may raise PinsError.
+        windows_of: gives what fits together, None where that is not wanted; may raise PinsError.
+
+    Raises:
+        UsageError: the file does not exist, or does not name the culprit.
+        UndeterminedError: nothing could be told at all.
+    """
+    pin_set = read_all(ReadRequest((request.file,), "", request.build_args, request.target))[0]
+    unknown = [f"{p.file}:{p.line}: {p.message}" for p in pin_set.problems]
+    environments = _attempt(windows_of, "which versions fit together", unknown) if windows_of else None
+    names = _names(request, pin_set, environments or ())
+    releases = _attempt(lambda: releases_of(names), "which releases there are", unknown) or {}
+    setting = Setting(pin_set, releases, request.policy, request.today)
+    suggestions: list[Suggestion] = []
+    for bisected in request.bisected:
+        suggestions.extend(suggestions_from(bisected, setting))
+    already = {s.pin.name for s in suggestions}
+    if pin_set.stages:
+        (subject,) = gather([request.file], build_args=request.build_args, target=request.target)
+        suggestions.extend(suggestions_of_skew(subject, setting, already))
+    already = {s.pin.name for s in suggestions}
+    kept: list[Kept] = []
+    if environments:
+        more, kept = suggestions_of_windows(environments, setting, already)
+        suggestions.extend(more)
+        unknown.extend(_undecided(environments))
+    elif windows_of is not None and not suggestions and environments is None:
+        raise UndeterminedError(unknown[-1])
+    suggestions.sort(key=lambda s: _ORDER[s.certainty])
+    planned = plan(request.file, suggestions, request.today)
+    unknown.extend(planned.refused)
+    kept.extend(_not_asked(pin_set, suggestions, kept))
+    report = SuggestReport(
+        str(request.file),
+        _headline(request.file, suggestions, environments),
+        tuple(suggestions),
+        tuple(sorted(kept, key=lambda k: k.line)),
+        tuple(dict.fromkeys(unknown)),
+        planned.patch.decode("utf-8", "backslashreplace"),
+        request.reproduce,
+        request.data_time,
+    )
+    return report, planned
+
+
+def _attempt(what: Callable[[], T], said: str, unknown: list[str]) -> T | None:
+    try:
+        return what()
+    except PinsError as error:
+        unknown.append(f"{said} is not known: {error.message}")
+        return None
+
+
+def _names(request: SuggestRequest, pin_set: PinSet, environments: Sequence[EnvironmentWindows]) -> list[str]:
+    """The distributions whose releases matter."""
+    named: set[str] = {canonicalize_name(b.pin) for b in request.bisected if b.kind in {"package", "float"}}
+    written = {pin.name for pin in pin_set.pins if pin.kind is PinKind.PACKAGE}
+    named |= {known.name for known in KNOWN_BREAKS if known.name in written}
+    named |= {w.name for e in environments for w in e.packages if w.name in written and w.kind == "package"}
+    return sorted(named)
+
+
+def _undecided(environments: Sequence[EnvironmentWindows]) -> list[str]:
+    found: list[str] = []
+    for environment in environments:
+        where = f"{environment.name}: " if environment.name else ""
+        if not environment.possible:
+            found.append(f"{where}nothing fits together, or that cannot be told; `pins windows` says why")
+        for window in environment.packages:
+            found.extend(f"{where}{window.name} {', '.join(u.versions[:3])}: {u.reason}" for u in window.unknown)
+        found.extend(f"{where}{broken}" for broken in environment.broken)
+    return found
+
+
+def _not_asked(pin_set: PinSet, suggestions: Sequence[Suggestion], kept: Sequence[Kept]) -> list[Kept]:
+    told = {s.pin.name for s in suggestions} | {k.name for k in kept}
+    return [
+        Kept(pin.name, pin.line, now_of(pin, ""), "nothing that was read speaks against it")
+        for pin in pin_set.pins
+        if pin.name not in told and pin.file == pin_set.file
+    ]
+
+
+def _headline(file: Path, suggestions: Sequence[Suggestion], environments: Sequence[EnvironmentWindows] | None) -> str:
+    if suggestions:
+        more = len(suggestions) - 1
+        also = f"; and {more} more change{'s' * (more != 1)}" if more else ""
+        return suggestions[0].headline + also
+    if environments:
+        return f"Nothing needs to change in {file}: every pin is inside its window"
+    return f"Nothing to change in {file} is known"
