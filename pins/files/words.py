@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pins.files.joined import JoinedText
+from pins.files.shell_pattern import shell_pattern
 from pins.files.values import Declaration, Fragment, Value, computed, is_unset, text_of, through, unknown_of
+from pins.files.word_ends import closing_ansi_quote, closing_brace, closing_parenthesis
 from pins.model import Quoting
 
 Lookup = Callable[[str], Value | None]
@@ -135,13 +137,13 @@ class _Expansion:
             return self._mark_split(self._braces(start), quoted=quoted)
         if self.dialect is not Dialect.DOCKERFILE:
             if following == b"(":
-                self.position = _closing_parenthesis(text, start + 1, self.end)
+                self.position = closing_parenthesis(text, start + 1, self.end)
                 return [self._unknown(start, self.position, "computed by the shell")]
             if following in (b"'", b'"') and not quoted:
                 if following == b'"':
                     self.position += 1
                     return []
-                close = _closing_ansi_quote(text, start + 2, self.end)
+                close = closing_ansi_quote(text, start + 2, self.end)
                 self.position = min(close + 1, self.end)
                 raw = self._decode(start + 2, close)
                 decoded = raw.encode("latin-1", "backslashreplace").decode("unicode_escape", "replace")
@@ -196,7 +198,7 @@ class _Expansion:
         name = self._name(start + 2)
         after = start + 2 + len(name.encode())
         if not name or (name in ("#", "!") and text[after : after + 1] != b"}"):
-            self.position = _closing_brace(text, start + 1, self.end)
+            self.position = closing_brace(text, start + 1, self.end)
             return (self._unknown(start, self.position, "computed by the shell"),)
         self.position = after
         operator = text[self.position : self.position + 1]
@@ -216,7 +218,7 @@ class _Expansion:
             return self._trimmed(name, operator, start)
         if operator == b"/" and not colon:
             return self._replaced(name, start)
-        self.position = _closing_brace(text, start + 1, self.end)
+        self.position = closing_brace(text, start + 1, self.end)
         if self.dialect is Dialect.DOCKERFILE:
             return (self._unknown(start, self.position, "not a substitution that the builder knows"),)
         return self._bash_only(name, text[after : self.position - 1].decode("utf-8", "replace"), start)
@@ -296,77 +298,6 @@ class _Expansion:
             first = int(match[1])
             return computed(text[first : first + int(match[2])] if match[2] else text[first:], value)
         return (self._unknown(start, self.position, "computed by the shell"),)
-
-
-def shell_pattern(pattern: str) -> str:
-    """A shell pattern (``*``, ``?``, ``[...]``, backslash) as a regular expression."""
-    result: list[str] = []
-    index = 0
-    while index < len(pattern):
-        character = pattern[index]
-        index += 1
-        if character == "*":
-            result.append(".*")
-        elif character == "?":
-            result.append(".")
-        elif character == "\\" and index < len(pattern):
-            result.append(re.escape(pattern[index]))
-            index += 1
-        elif character == "[" and (close := pattern.find("]", index + 1)) > 0:
-            inside = pattern[index:close].replace("\\", "\\\\").replace("[", "\\[")
-            result.append("[" + ("^" + inside[1:] if inside.startswith("!") else inside) + "]")
-            index = close + 1
-        else:
-            result.append(re.escape(character))
-    return "".join(result)
-
-
-def _closing_parenthesis(text: bytes, start: int, end: int) -> int:
-    """Offset behind the parenthesis that closes the one at `start`."""
-    depth = 0
-    quote = 0
-    position = start
-    while position < end:
-        byte = text[position]
-        if byte == 0x5C and quote != 0x27:
-            position += 1
-        elif quote:
-            if byte == quote:
-                quote = 0
-        elif byte in b"\"'":
-            quote = byte
-        elif byte == 0x28:
-            depth += 1
-        elif byte == 0x29:
-            depth -= 1
-            if depth == 0:
-                return position + 1
-        position += 1
-    return end
-
-
-def _closing_brace(text: bytes, start: int, end: int) -> int:
-    depth = 0
-    position = start
-    while position < end:
-        byte = text[position]
-        if byte == 0x5C:
-            position += 1
-        elif byte == 0x7B:
-            depth += 1
-        elif byte == 0x7D:
-            depth -= 1
-            if depth == 0:
-                return position + 1
-        position += 1
-    return end
-
-
-def _closing_ansi_quote(text: bytes, start: int, end: int) -> int:
-    position = start
-    while position < end and text[position] != 0x27:
-        position += 2 if text[position] == 0x5C else 1
-    return min(position, end)
 
 
 def expand(

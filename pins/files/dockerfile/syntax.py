@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import dataclass, field
 
+from pins.files.dockerfile.heredocs import heredocs_opened
 from pins.files.joined import JoinedText, join
 
 # What Go's unicode.IsSpace takes for a space, in UTF-8; BuildKit strips it from the start of an instruction.
@@ -17,7 +18,6 @@ _LEADING_SPACE = re.compile(_SPACE + rb"*")
 _TRAILING_SPACE = re.compile(_SPACE + rb"+\Z")
 _DIRECTIVE = re.compile(rb"#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(.+?)\s*\Z")
 _KEYWORD = re.compile(rb"([^\t\v\f\r ]*)([\t\v\f\r ]*)")
-_HEREDOC = re.compile(rb"\d*<<(-?)([^<]+)\Z")
 _BOM = b"\xef\xbb\xbf"
 
 _WITH_HEREDOCS = frozenset({"ADD", "COPY", "RUN"})
@@ -251,7 +251,7 @@ class _Splitter:
             trigger = Instruction(inner, body.source(0), line_end, number, end_line, inner_flags, inner_body)
         carrier, carried = (trigger.keyword, trigger.body) if trigger else (keyword, body)
         if carrier in _WITH_HEREDOCS and b"<<" in joined.text and json_words(carried.text) is None:
-            opened = _heredocs_opened(carried.text, self.escape)
+            opened = heredocs_opened(carried.text, self.escape)
             if opened is None:
                 return SyntaxProblem(number, "a quote is not closed on the line that opens a heredoc")
             for name, expand, strip_tabs in opened:
@@ -356,74 +356,6 @@ def _flag_end(text: bytes, position: int, end: int, escape: bytes) -> int:
             break
         position += 1
     return min(position, end)
-
-
-def _heredocs_opened(text: bytes, escape: bytes) -> list[tuple[str, bool, bool]] | None:
-    """(delimiter, variables are expanded, leading tabs are dropped) for each heredoc; None when a quote stays open."""
-    words = _words(text, escape)
-    if words is None:
-        return None
-    opened: list[tuple[str, bool, bool]] = []
-    for word in words:
-        match = _HEREDOC.match(word)
-        if not match:
-            continue
-        name = _unquoted(match[2], escape)
-        if name:
-            opened.append((name.decode("utf-8", "surrogateescape"), name == match[2], bool(match[1])))
-    return opened
-
-
-def _words(text: bytes, escape: bytes) -> list[bytes] | None:
-    words: list[bytes] = []
-    start: int | None = None
-    quote = 0
-    position = 0
-    while position < len(text):
-        byte = text[position]
-        if quote:
-            if byte == quote:
-                quote = 0
-            elif byte == escape[0] and quote == 0x22:
-                position += 1
-        elif byte in b"\t\n\v\f\r ":
-            if start is not None:
-                words.append(text[start:position])
-                start = None
-            position += 1
-            continue
-        else:
-            if start is None:
-                start = position
-            if byte in b"\"'":
-                quote = byte
-            elif byte == escape[0]:
-                position += 1
-        position += 1
-    if quote:
-        return None
-    if start is not None:
-        words.append(text[start:])
-    return words
-
-
-def _unquoted(word: bytes, escape: bytes) -> bytes:
-    result = bytearray()
-    quote = 0
-    position = 0
-    while position < len(word):
-        byte = word[position]
-        if byte == escape[0] and quote != 0x27 and position + 1 < len(word):
-            position += 1
-            result.append(word[position])
-        elif quote and byte == quote:
-            quote = 0
-        elif not quote and byte in b"\"'":
-            quote = byte
-        else:
-            result.append(byte)
-        position += 1
-    return bytes(result)
 
 
 def split_dockerfile(data: bytes) -> DockerfileSyntax:

@@ -12,7 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from pins.files.joined import JoinedText
 from pins.files.shell.command import Command, Condition
-from pins.files.shell.decide import decide_test, is_true, spans
+from pins.files.shell.conditions import choice_of, if_fails, if_holds, raw_text, text_of_node
+from pins.files.shell.decide import Decider, is_true
+from pins.files.shell.scripts import heredoc_text, script_in
+from pins.files.shell.state import ShellState, merge
 from pins.files.shell.syntax import (
     AndOr,
     Case,
@@ -28,32 +31,16 @@ from pins.files.shell.syntax import (
     While,
     parse_shell,
 )
-from pins.files.shell.tokens import HeredocBody, Token
+from pins.files.shell.tokens import Token, closing
+from pins.files.shell_pattern import shell_pattern
 from pins.files.values import Declaration, Fragment, Value, split_words, text_of, through, unknown_of
-from pins.files.words import Dialect, Lookup, expand, shell_pattern
+from pins.files.words import Dialect, Lookup, expand
 
 _ASSIGNMENT = re.compile(rb"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _DEEPEST = 6
 _MOST_ALTERNATIVES = 6
 _MOST_LOOPS = 24
-
-
-@dataclass(slots=True)
-class _State:
-    """Where the shell stands."""
-
-    directory: str
-    variables: dict[str, Value]
-    alternatives: dict[str, list[tuple[Condition, Value]]]
-    previous: str = ""
-
-    def copy(self) -> "_State":
-        return _State(self.directory, dict(self.variables), dict(self.alternatives), self.previous)
-
-    def become(self, other: "_State") -> None:
-        self.directory, self.previous = other.directory, other.previous
-        self.variables, self.alternatives = other.variables, other.alternatives
 
 
 Declare = Callable[[str, int, str], Declaration]
@@ -80,7 +67,7 @@ class ShellReader:
 
     def read(self, joined: JoinedText, directory: str, *, docker: bool = False) -> str:
         """Follow `joined`; gives the directory at its end. `docker`: a bare heredoc is a script, as in RUN."""
-        state = _State(directory, {}, {})
+        state = ShellState(directory, {}, {})
         _Run(self, joined, 0, docker=docker).script(state)
         return state.directory
 
@@ -98,12 +85,12 @@ class _Run:
     tolerated: bool = False
     pipeline: int = 0
 
-    def script(self, state: _State, start: int = 0, end: int = -1) -> None:
+    def script(self, state: ShellState, start: int = 0, end: int = -1) -> None:
         parsed = parse_shell(self.joined.text, start, end)
         self.reader.problems.extend(self.joined.source(min(o, len(self.joined.text) - 1)) for o in parsed.problems)
         self.node(parsed.tree, state)
 
-    def node(self, node: Node, state: _State) -> None:
+    def node(self, node: Node, state: ShellState) -> None:
         match node:
             case Simple():
                 self.simple(node, state)
@@ -130,7 +117,7 @@ class _Run:
 
     # -- words ---------------------------------------------------------------------------------------------------
 
-    def lookup(self, state: _State) -> Lookup:
+    def lookup(self, state: ShellState) -> Lookup:
         def find(name: str) -> Value | None:
             value = state.variables.get(name)
             if value is not None:
@@ -151,12 +138,13 @@ class _Run:
     def word(self, start: int, end: int, lookup: Lookup) -> Value:
         return expand(self.joined, start, end, lookup, Dialect.SHELL)
 
-    def raw(self, start: int, end: int) -> str:
-        return " ".join(self.joined.text[start:end].decode("utf-8", "replace").split())
+    def decider(self, state: ShellState) -> Decider:
+        lookup = self.lookup(state)
+        return Decider(lambda token: self.word(token.start, token.end, lookup), self.reader.unset_is_false)
 
     # -- commands ------------------------------------------------------------------------------------------------
 
-    def simple(self, node: Simple, state: _State) -> None:
+    def simple(self, node: Simple, state: ShellState) -> None:
         if not node.words:
             self.only_redirections(node.redirections, state)
             return
@@ -190,7 +178,7 @@ class _Run:
             self.pipeline,
         )
 
-    def one(self, node: Simple, state: _State) -> None:
+    def one(self, node: Simple, state: ShellState) -> None:
         lookup = self.lookup(state)
         tokens = node.words
         prefix: list[tuple[str, Value]] = []
@@ -246,21 +234,19 @@ class _Run:
                     parts.extend((*value, Fragment(" ", splits=True)))
         return tuple(parts)
 
-    def _store(self, pairs: list[tuple[str, Value]], tokens: list[Token], state: _State) -> None:
+    def _store(self, pairs: list[tuple[str, Value]], tokens: list[Token], state: ShellState) -> None:
         for name, value in pairs:
             state.variables[name] = value
             state.alternatives.pop(name, None)
         self._substitutions(tokens, state)
 
-    def _substitutions(self, tokens: list[Token], state: _State) -> None:
+    def _substitutions(self, tokens: list[Token], state: ShellState) -> None:
         """Follow ``$(...)`` inside words: what runs there runs too."""
         if self.depth >= _DEEPEST:
             return
         for token in tokens:
             position = self.joined.text.find(b"$(", token.start, token.end)
             while 0 <= position < token.end:
-                from pins.files.shell.tokens import closing
-
                 close = closing(self.joined.text, position + 1, token.end, 0x28, 0x29)
                 if self.joined.text[position : position + 3] != b"$((":
                     run = self._with(())
@@ -270,7 +256,7 @@ class _Run:
                 position = self.joined.text.find(b"$(", close, token.end)
 
     def _command(
-        self, node: Simple, words: list[Value], prefix: list[tuple[str, Value]], state: _State, lookup: Lookup
+        self, node: Simple, words: list[Value], prefix: list[tuple[str, Value]], state: ShellState, lookup: Lookup
     ) -> Command:
         inputs = [
             self.word(r.start, r.end, lookup)
@@ -282,7 +268,10 @@ class _Run:
             for r in node.redirections
             if r.start >= 0 and r.operator in (b">", b">>", b"1>", b"1>>", b">|", b"&>", b"&>>")
         ]
-        body = next((self._body(r.heredoc) for r in node.redirections if r.heredoc and r.heredoc.start >= 0), None)
+        body = next(
+            (heredoc_text(self.joined, r.heredoc) for r in node.redirections if r.heredoc and r.heredoc.start >= 0),
+            None,
+        )
         return Command(
             tuple(words),
             self.joined.source(node.start),
@@ -298,43 +287,24 @@ class _Run:
             lookup,
         )
 
-    def _body(self, heredoc: HeredocBody) -> JoinedText:
-        body = self.joined.part(heredoc.start, heredoc.end)
-        if not heredoc.strip_tabs:
-            return body
-        spans: list[tuple[int, int]] = []
-        position = heredoc.start
-        for line in body.text.splitlines(keepends=True):
-            spans.append((position + len(line) - len(line.lstrip(b"\t")), position + len(line)))
-            position += len(line)
-        parts = [self.joined.part(*span) for span in spans]
-        starts: list[int] = []
-        length = 0
-        sources: list[int] = []
-        for part in parts:
-            starts.extend(length + start for start in part.starts)
-            sources.extend(part.sources)
-            length += len(part.text)
-        return JoinedText(b"".join(part.text for part in parts), tuple(starts) or (0,), tuple(sources) or (0,))
-
-    def only_redirections(self, redirections: list[Redirection], state: _State) -> None:
+    def only_redirections(self, redirections: list[Redirection], state: ShellState) -> None:
         if not self.docker:
             return
         for redirection in redirections:
             if redirection.heredoc and redirection.heredoc.start >= 0:
-                body = self._body(redirection.heredoc)
+                body = heredoc_text(self.joined, redirection.heredoc)
                 first = body.text.split(b"\n", 1)[0]
                 if first.startswith(b"#!") and not re.search(rb"\b(ba|da|z|k)?sh\b", first):
                     continue
                 self.nested(body, state.copy())
 
-    def nested(self, body: JoinedText, state: _State) -> None:
+    def nested(self, body: JoinedText, state: ShellState) -> None:
         """Follow a script that a command runs."""
         if self.depth < _DEEPEST and body.text.strip():
             run = _Run(self.reader, body, self.depth + 1, conditions=self.conditions)
             run.script(state)
 
-    def _builtins(self, command: Command, state: _State) -> None:
+    def _builtins(self, command: Command, state: ShellState) -> None:
         words = command.words
         name = command.name
         if name in {"cd", "pushd"}:
@@ -349,14 +319,14 @@ class _Run:
         elif name in _SHELLS:
             self._shell_argument(command, state)
         elif name == "eval" and len(words) > 1:
-            self._text_as_script(tuple(f for word in words[1:] for f in (*word, Fragment(" "))), state)
+            self.nested(script_in(tuple(f for word in words[1:] for f in (*word, Fragment(" ")))), state)
 
-    def _shell_argument(self, command: Command, state: _State) -> None:
+    def _shell_argument(self, command: Command, state: ShellState) -> None:
         words = command.words
         for index, word in enumerate(words[1:], start=1):
             text = text_of(word)
             if re.fullmatch(r"-[a-z]*c", text) and index + 1 < len(words):
-                self._text_as_script(words[index + 1], state.copy())
+                self.nested(script_in(words[index + 1]), state.copy())
                 return
             if text.startswith(("-", "+")) or (text == "pipefail"):
                 continue
@@ -364,31 +334,16 @@ class _Run:
         if command.body is not None:
             self.nested(command.body, state.copy())
 
-    def _text_as_script(self, value: Value, state: _State) -> None:
-        """Follow a script that is held in a word; its bytes keep their places as far as they have one each."""
-        text = bytearray()
-        starts: list[int] = []
-        sources: list[int] = []
-        for fragment in value:
-            raw = (fragment.text if not fragment.unknown else "$_unknown_").encode("utf-8", "surrogateescape")
-            if not raw:
-                continue
-            starts.append(len(text))
-            sources.append(fragment.start if fragment.start >= 0 else 0)
-            text += raw
-        if text:
-            self.nested(JoinedText(bytes(text), tuple(starts), tuple(sources)), state)
-
     # -- structure -----------------------------------------------------------------------------------------------
 
-    def in_pipeline(self, node: Pipeline, state: _State) -> None:
+    def in_pipeline(self, node: Pipeline, state: ShellState) -> None:
         self.reader.pipelines += 1
         run = self._with(())
         run.pipeline = self.reader.pipelines
         for part in node.parts:
             run.node(part, state if len(node.parts) == 1 else state.copy())
 
-    def and_or(self, node: AndOr, state: _State) -> None:
+    def and_or(self, node: AndOr, state: ShellState) -> None:
         run = self
         # `a && b || true && c` is ((a && b) || true) && c: what comes before is tolerated, and c is not
         tolerated = [
@@ -402,54 +357,26 @@ class _Run:
             if last is None:
                 run.node(part, state)
             elif operator == b"&&":
-                test = self._test(last, state)
+                test = if_holds(self.joined, last, self.decider(state))
                 run = run._with((test,)) if test else run
                 run.node(part, state)
             else:
-                inner = run._with((self._fails(last, state),))
+                inner = run._with((if_fails(self.joined, last, self.decider(state)),))
                 inner.node(part, state.copy())
                 continue
             last = part
 
-    def _test(self, node: Node, state: _State) -> Condition | None:
-        """A condition when `node` is a test."""
-        tested = node.parts[0] if isinstance(node, Pipeline) and node.negated and len(node.parts) == 1 else node
-        if not (isinstance(tested, Simple) and tested.words and tested.words[0].text in (b"[", b"[[", b"test")):
-            return None
-        holds = self.decide(node, state)
-        text = self.raw(tested.start, tested.end)
-        return Condition(self.joined.source(tested.start), 0, f"if {'! ' if tested is not node else ''}{text}", holds)
-
-    def _fails(self, node: Node, state: _State) -> Condition:
-        simple = node
-        while not isinstance(simple, Simple):
-            match simple:
-                case Pipeline():
-                    simple = simple.parts[-1]
-                case AndOr():
-                    simple = simple.parts[-1][1]
-                case Group():
-                    simple = simple.body
-                case Sequence() if simple.parts:
-                    simple = simple.parts[-1]
-                case _:
-                    return Condition(self.joined.source(0), 1, "if what is before fails", None)
-        holds = self.decide(node, state)
-        text = self.raw(simple.start, simple.end)
-        text = text if len(text) <= 60 else text[:57] + "..."
-        return Condition(self.joined.source(simple.start), 1, f"if {text} fails", None if holds is None else not holds)
-
-    def conditional(self, node: If, state: _State) -> None:
-        choice = self._place(node.arms[0][0])
+    def conditional(self, node: If, state: ShellState) -> None:
+        choice = choice_of(self.joined, node.arms[0][0])
         before = state.copy()
-        ends: list[tuple[Condition, _State]] = []
+        ends: list[tuple[Condition, ShellState]] = []
         decided = False
         conditions: list[str] = []
         undecided = False
         for arm, (condition, body) in enumerate(node.arms):
             self.node(condition, state)
-            holds = self.decide(condition, state)
-            text = self._text(condition)
+            holds = self.decider(state).holds(condition)
+            text = text_of_node(self.joined, condition)
             conditions.append(text)
             effective = False if decided else (None if undecided and holds is not False else holds)
             undecided = undecided or holds is None
@@ -468,16 +395,16 @@ class _Run:
         if node.otherwise is not None:
             self._with((rest,)).node(node.otherwise, inner)
         ends.append((rest, inner))
-        self._merge(state, before, ends)
+        merge(state, before, ends, self.reader.outer)
 
-    def case(self, node: Case, state: _State) -> None:
+    def case(self, node: Case, state: ShellState) -> None:
         lookup = self.lookup(state)
         subject = self.word(node.subject.start, node.subject.end, lookup)
-        known = "" if (unknown_of(subject) and not self._unset(subject)) else None
+        known = "" if (unknown_of(subject) and not self.decider(state).is_unset(subject)) else None
         choice = self.joined.source(node.subject.start)
-        raw = self.raw(node.subject.start, node.subject.end)
+        raw = raw_text(self.joined, node.subject.start, node.subject.end)
         before = state.copy()
-        ends: list[tuple[Condition, _State]] = []
+        ends: list[tuple[Condition, ShellState]] = []
         matched = False
         for arm, (patterns, body) in enumerate(node.arms):
             texts = [self.joined.text[p.start : p.end].decode("utf-8", "replace").strip("\"'") for p in patterns]
@@ -498,38 +425,14 @@ class _Run:
                 state.copy(),
             )
         )
-        self._merge(state, before, ends)
+        merge(state, before, ends, self.reader.outer)
 
-    def _merge(self, state: _State, before: _State, ends: list[tuple[Condition, _State]]) -> None:
-        """What holds behind a choice: the state of the arm that is taken, or every arm's value where that is open."""
-        taken = next((inner for condition, inner in ends if condition.holds is True), None)
-        if taken is not None:
-            state.become(taken)
-            return
-        possible = [(condition, inner) for condition, inner in ends if condition.holds is not False]
-        if len(possible) == 1:
-            state.become(possible[0][1])
-            return
-        names = {name for _, inner in possible for name in inner.variables}
-        for name in names:
-            values = [(condition, inner.variables.get(name)) for condition, inner in possible]
-            distinct = {value for _, value in values}
-            if len(distinct) == 1:
-                continue
-            known = [(condition, value) for condition, value in values if value is not None]
-            outer = self.reader.outer(name)
-            known += [(c, outer) for c, value in values if value is None and outer is not None]
-            if known:
-                state.alternatives[name] = known
-                state.variables[name] = known[0][1]
-        state.directory = before.directory
-
-    def loop(self, node: For, state: _State) -> None:
+    def loop(self, node: For, state: ShellState) -> None:
         lookup = self.lookup(state)
         values = [v for token in node.words or () for v in self.expand(token, lookup)]
         name = node.name.decode("utf-8", "replace")
         mentioned = name and any(not unknown_of(v) for v in values) and len(values) <= _MOST_LOOPS
-        if not mentioned or not self._uses(node.body, name):
+        if not mentioned or name.encode() not in self.joined.text:
             state.variables.pop(name, None)
             if name:
                 state.variables[name] = (Fragment("${" + name + "}", unknown=f"{name} is a loop variable"),)
@@ -539,80 +442,3 @@ class _Run:
             declaration = self.reader.declare(name, value[0].start if value else 0, "loop")
             state.variables[name] = through(value, declaration)
             self.node(node.body, state)
-
-    def _uses(self, node: Node, name: str) -> bool:
-        del node
-        return name.encode() in self.joined.text
-
-    def _place(self, node: Node) -> int:
-        match node:
-            case Simple():
-                return self.joined.source(node.start)
-            case Sequence() | Pipeline() if node.parts:
-                return self._place(node.parts[0])
-            case AndOr():
-                return self._place(node.parts[0][1])
-            case Group() | Function() | For():
-                return self._place(node.body)
-            case _:
-                return self.joined.source(0)
-
-    def _text(self, node: Node) -> str:
-        found = list(spans(node))
-        if not found:
-            return "..."
-        return self.raw(min(start for start, _ in found), max(end for _, end in found))
-
-    # -- tests ---------------------------------------------------------------------------------------------------
-
-    def decide(self, node: Node, state: _State) -> bool | None:
-        """Whether a condition holds, None when its values are not known."""
-        match node:
-            case Sequence() if len(node.parts) == 1:
-                return self.decide(node.parts[0], state)
-            case Pipeline() if len(node.parts) == 1:
-                inner = self.decide(node.parts[0], state)
-                return None if inner is None else inner is not node.negated
-            case AndOr():
-                return self._decide_and_or(node, state)
-            case Simple() if node.words:
-                return self._decide_simple(node, state)
-            case _:
-                return None
-
-    def _decide_and_or(self, node: AndOr, state: _State) -> bool | None:
-        result = self.decide(node.parts[0][1], state)
-        for operator, part in node.parts[1:]:
-            other = self.decide(part, state)
-            if operator == b"&&":
-                result = False if result is False or other is False else (True if result and other else None)
-            else:
-                result = True if result or other else (False if result is False and other is False else None)
-        return result
-
-    def _decide_simple(self, node: Simple, state: _State) -> bool | None:
-        name = node.words[0].text
-        if name in (b"true", b":"):
-            return True
-        if name == b"false":
-            return False
-        if name not in (b"[", b"[[", b"test"):
-            return None
-        lookup = self.lookup(state)
-        tokens = node.words[1:]
-        if tokens and tokens[-1].text in (b"]", b"]]"):
-            tokens = tokens[:-1]
-        operands: list[str | None] = []
-        for token in tokens:
-            value = self.word(token.start, token.end, lookup)
-            if unknown_of(value):
-                operands.append("" if self._unset(value) else None)
-            else:
-                operands.append(text_of(value))
-        return decide_test(operands, double=name == b"[[")
-
-    def _unset(self, value: Value) -> bool:
-        """Whether all that is unknown of a value is an ARG without a default: empty, unless it is given."""
-        return all(self.reader.unset_is_false(f.text.strip("${}")) for f in value if f.unknown) and all(
-            f.unknown or not f.text for f in value
-        )
