@@ -71,11 +71,13 @@ def _log(clone: Clone, *arguments: str, given: str = "") -> list[Commit]:
             " and cleaned up, name ends that are still there"
         ) from error
     fields = printed.decode("utf-8", "replace").split("\0")
+    whole = len(fields) // _FIELDS * _FIELDS
+    columns = (fields[at:whole:_FIELDS] for at in range(_FIELDS))
     return [
         Commit(
-            fields[at], tuple(fields[at + 1].split()), _moment(fields[at + 2]), _moment(fields[at + 3]), fields[at + 4]
+            name, tuple(parents.split()), made := _moment(date), made if written == date else _moment(written), subject
         )
-        for at in range(0, len(fields) - _FIELDS + 1, _FIELDS)
+        for name, parents, date, written, subject in zip(*columns, strict=True)
     ]
 
 

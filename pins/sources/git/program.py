@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -35,6 +36,10 @@ _LEFT_OUT = frozenset(
     ]
 )
 """Variables that would have git look elsewhere than where it is told to."""
+
+
+_LONGEST = 256 * 1024
+"""Bytes of standard error that are kept."""
 
 
 class GitFailedError(EnvironmentFailureError):
@@ -97,22 +102,28 @@ def git(
         words.append(f"--work-tree={work_tree}")
         environment["GIT_INDEX_FILE"] = str(work_tree / ".git" / "index")
     try:
-        done = subprocess.run(
-            [*words, *arguments],
-            input=given,
-            capture_output=True,
-            check=False,
-            env=environment,
-            cwd=work_tree or repository or os.sep,
-        )
+        with tempfile.TemporaryFile() as errors:  # with one pipe alone, a long answer is read without polling
+            done = subprocess.run(
+                [*words, *arguments],
+                input=given or None,
+                stdin=None if given else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                check=False,
+                env=environment,
+                cwd=work_tree or repository or os.sep,
+            )
+            errors.seek(0)
+            said = errors.read(_LONGEST)
     except FileNotFoundError as error:
         raise EnvironmentFailureError("git, which reads repositories, is not installed; install it") from error
     except OSError as error:
         raise EnvironmentFailureError(f"git could not be started: {error.strerror}") from error
     if done.returncode not in statuses:
-        said = redact(done.stderr.decode("utf-8", "replace").strip(), ())
+        words_said = redact(said.decode("utf-8", "replace").strip(), ())
         where = f" in {work_tree or repository}" if work_tree or repository else ""
-        raise GitFailedError(f"git {arguments[0]} failed{where}: {_last_words(said)}", done.returncode, said)
+        message = f"git {arguments[0]} failed{where}: {_last_words(words_said)}"
+        raise GitFailedError(message, done.returncode, words_said)
     return done.stdout
 
 
