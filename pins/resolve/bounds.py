@@ -131,7 +131,7 @@ def _bound(solver: Solver, variable: int, window: Window, side: Side, choice: in
 def _unknown(solver: Solver, window: Window) -> tuple[NotKnownVersion, ...]:
     by_reason: dict[str, list[int]] = {}
     for choice, model in sorted(window.guesses.items()):
-        reason = unknowns(solver.universe, model)[0]
+        reason = unknowns(solver.universe, {**model.chosen, window.name: window.choices[choice].label})[0]
         by_reason.setdefault(reason, []).append(choice)
     return tuple(
         NotKnownVersion(tuple(window.choices[choice].label for choice in chosen), reason)

@@ -1,6 +1,6 @@
 """Why something cannot be, and the least that would have to give way."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.utils import canonicalize_name
@@ -97,18 +97,18 @@ def why(problem: Problem, source: RequirementSource, question: str = "") -> Answ
         return Answer(question, model)
     guess = solver.solve(certain=False) if solver.universe.guess_is_possible else None
     if guess is not None:
-        return Answer(question, None, unknown=unknowns(solver.universe, guess))
+        return Answer(question, None, unknown=unknowns(solver.universe, guess.chosen))
     explanation = explain(solver, ())
     return Answer(question, None, (), explanation, _relaxations(asked, source, explanation))
 
 
-def unknowns(universe: Universe, model: Model) -> tuple[str, ...]:
-    """What a solution stands on that is not known, as sentences."""
+def unknowns(universe: Universe, chosen: Mapping[str, str]) -> tuple[str, ...]:
+    """What a solution (name -> label) stands on that is not known, as sentences."""
     found = []
-    for name, label in model.chosen.items():
+    for name, label in chosen.items():
         node = universe.node(name)
         assert node is not None
-        choice = model.values[node.variable]
+        choice = next(i for i, one in enumerate(node.choices) if one.label == label)
         requires = universe.requires(name, choice)
         if requires is not None and requires.unknown:
             found.append(f"{name} {label}: {requires.unknown}")

@@ -6,7 +6,7 @@ off, and where there is none, all that are left are outside.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pins.errors import PinsError
 from pins.resolve.check import SolutionCheck
@@ -26,8 +26,8 @@ class Window:
             here, nor yanked ones and pre-releases that nobody asked for.
         inside: those for which a solution exists.
         unknown: those for which that cannot be told, since something on the way is not known.
-        witnesses: choice -> a solution with it.
-        guesses: choice in `unknown` -> a solution that would do if what is not known allowed it.
+        witnesses: choice -> a solution that has it, or holds as well with it in the place of what it has (`witness`).
+        guesses: choice in `unknown` -> the same, if what is not known allowed it.
     """
 
     name: str
@@ -37,6 +37,10 @@ class Window:
     unknown: int
     witnesses: Mapping[int, Model]
     guesses: Mapping[int, Model]
+
+    def witness(self, choice: int) -> Mapping[str, str]:
+        """Name -> label of a solution with this choice, which must be inside."""
+        return {**self.witnesses[choice].chosen, self.name: self.choices[choice].label}
 
     def labels(self, mask: int) -> tuple[str, ...]:
         """The labels of the choices in a mask, ascending."""
@@ -143,7 +147,7 @@ class _Projection:
             for other in [choice, *self._exchangeable(node, model)]:
                 if self.open[node.variable] & 2 << other:
                     self.open[node.variable] &= ~(2 << other)
-                    kept[node.variable][other] = model if other == choice else _exchanged(model, node, other)
+                    kept[node.variable][other] = model
 
     def _check(self, model: Model) -> None:
         broken = self.check.broken(model.chosen, guessing=model.is_guess)
@@ -188,11 +192,6 @@ class _Projection:
             self.witnesses[variable],
             self.guesses[variable],
         )
-
-
-def _exchanged(model: Model, node: Node, choice: int) -> Model:
-    chosen = {**model.chosen, node.name: node.choices[choice].label}
-    return replace(model, chosen=chosen, values={**model.values, node.variable: choice})
 
 
 def _choices(mask: int) -> list[int]:
