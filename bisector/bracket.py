@@ -152,14 +152,24 @@ class Bracket:
         if kind == "all-bad":
             return (
                 f"the good end fails: {first} {good}; the bad end {bad}. Choose a good end at which the script passes"
-                + measured
+                + (measured or self._floating())
             )
         if measured:
             return f"the bad end is not bad enough: {last} {bad}; the good end {good}{measured}"
         return (
             f"the bad end passes: {last} {bad}; the good end {good}."
             " The failure does not come with these pins alone: a requirement that is not pinned may have moved, or the"
-            " script does not show the failure here"
+            " script does not show the failure here" + self._floating()
+        )
+
+    def _floating(self) -> str:
+        """What is not pinned, and may be the cause all the same."""
+        files = self.request.files
+        if not self.request.floating or (files is not None and files.dates):
+            return ""
+        return (
+            f". A floating requirement may have moved: {self.request.floating}; --good-date and --bad-date search among"
+            " what the index offered then"
         )
 
     def _unbuildable(self, tried: Tried, name: str) -> str:

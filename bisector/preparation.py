@@ -150,7 +150,7 @@ def with_settled_revisions(request: RunRequest) -> RunRequest:
     Raises:
         UsageError: there is no such revision.
     """
-    if request.files is None:
+    if request.files is None and request.environment != "docker":
         return request
     from bisector.file_axes.preparation import settled
 

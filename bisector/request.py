@@ -163,6 +163,7 @@ class RunRequest:
         fixed: pins held still, (name, value) (`--fix`).
         repositories: those of the pins that are revisions; a pin without one is a package.
         files: the ends are read from files; None where `pins` names them.
+        floating: requirements that candidates leave open, for a report: found when a run starts.
         timeout_is, build_failure_is: see there.
         build_timeout: seconds, None for no limit.
         expect: a regular expression that a failure's output must match, "" for the bad end's own signature.
@@ -188,6 +189,7 @@ class RunRequest:
     fixed: tuple[tuple[str, str], ...] = ()
     repositories: tuple[RepositoryRequest, ...] = ()
     files: FilesRequest | None = None
+    floating: str = ""
     timeout_is: TimeoutIs = TimeoutIs.AUTO
     build_failure_is: BuildFailureIs = BuildFailureIs.AUTO
     build_timeout: float | None = None

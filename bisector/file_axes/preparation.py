@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from bisector.file_axes.axes import GitAxis, file_axes
+from bisector.file_axes.floats import described, floating
 from bisector.file_axes.repository import Repository
 from bisector.file_axes.space import FileSpace, read_space
 from bisector.file_axes.values import Releases
 from bisector.file_axes.versions import Reading
 from bisector.model import Axis
 from bisector.request import PinRange, RepositoryRequest, RunRequest
+from pins.errors import PinsError
 from pins.files.locate import locate
+from pins.files.reading import ReadRequest, read_all
 from pins.model import Release
 
 if TYPE_CHECKING:
@@ -26,18 +29,30 @@ if TYPE_CHECKING:
 
 
 def settled(request: RunRequest) -> RunRequest:
-    """The request with its revisions as commits: HEAD may move before the run is resumed.
+    """The request with its revisions as commits, since HEAD may move before the run is resumed, and with what floats.
 
     Raises:
         UsageError: there is no such revision.
     """
     files = request.files
     if files is None or files.file is None or not files.good:
-        return request
+        return _with_floating(request, "")
     tree, _ = locate(files.file, files.good)
     repository = Repository(tree.root)
     good, bad = (repository.commit(revision).id for revision in (files.good, files.bad))
-    return replace(request, files=replace(files, good=good, bad=bad))
+    return _with_floating(replace(request, files=replace(files, good=good, bad=bad)), bad)
+
+
+def _with_floating(request: RunRequest, revision: str) -> RunRequest:
+    """The request with a list of what its Dockerfile leaves open."""
+    path = request.docker.dockerfile
+    if path is None or request.environment != "docker":
+        return request
+    try:
+        [pins] = read_all(ReadRequest((path,), revision))
+    except (PinsError, ValueError):
+        return request  # what is wrong with the file is said where it is built
+    return replace(request, floating=described(floating(pins)))
 
 
 def space_of(request: RunRequest, releases: Releases) -> FileSpace:

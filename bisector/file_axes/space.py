@@ -116,8 +116,8 @@ class FileSpace:
             value = next((value for value in each.values if value.text == candidate.get(each.slot.name)), None)
             if value is not None and value.date is not None and time is not None and value.date > time:
                 raise InfeasibleError(
-                    f"{each.slot.names[0]} {value.text} was uploaded {value.date:%Y-%m-%d}, after {candidate[INDEX]}, the"
-                    " time as of which the index is read"
+                    f"{each.slot.names[0]} {value.text} was uploaded {value.date:%Y-%m-%d}, after {candidate[INDEX]},"
+                    " the time as of which the index is read"
                 )
 
 
