@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _SECRET = re.compile(r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|API_?KEY|ACCESS_KEY|PRIVATE_KEY)(?:$|_)")
 _NO_SECRET = re.compile(r"\d*|true|false|yes|no|on|off", re.IGNORECASE)
+_PASSWORD_IN_URL = re.compile(r"://[^\s/:@'\"]*:(?![$%{])[^\s/@'\"]+@")
+"""`https://user:password@host`, where the password is not a variable that a shell or a template fills in."""
 
 
 def refuse_secrets(request: RunRequest) -> None:
@@ -32,21 +34,52 @@ def refuse_secrets(request: RunRequest) -> None:
     Raises:
         UsageError: with the option that passes them on without recording them.
     """
-    places = [
-        ("--smoke-env", request.smoke.variables, "set it in your shell and name it with --pass-env {name}"),
-        (
-            "--build-arg",
-            request.docker.build_args,
-            "a build argument is kept in the image; use --secret id={name},env={name}",
-        ),
-    ]
-    for option, pairs, cure in places:
+    shell = "set it in your shell and name it with --pass-env {name}"
+    image = "a build argument is kept in the image; use --secret id={name},env={name}"
+    for option, pairs, cure in (
+        ("--smoke-env", request.smoke.variables, shell),
+        ("--build-arg", request.docker.build_args, image),
+        ("the script's argument", tuple(_named(request.smoke.arguments)), shell),
+    ):
         for name, value in pairs:
-            if _SECRET.search(name.upper()) and not _NO_SECRET.fullmatch(value):
+            if _looks_secret(name, value):
                 raise UsageError(
                     f"{option} {name}=... looks like a credential, and would be recorded with the run: "
-                    + cure.format(name=name)
+                    + cure.format(name=_variable(name))
                 )
+    shell = "set it in your shell and name it with --pass-env"
+    netrc = "put them into ~/.netrc, where uv finds them"
+    for option, texts, cure in (
+        ("--smoke-env", tuple(value for _, value in request.smoke.variables), shell),
+        ("--build-arg", tuple(value for _, value in request.docker.build_args), "use --secret"),
+        ("the script's arguments", request.smoke.arguments, shell),
+        ("--build-command", request.build_command, "take them from a variable of your shell, which builds see"),
+        ("--with", request.requirements.requirements, netrc),
+        ("--build-constraint", request.requirements.build_constraints, netrc),
+    ):
+        for text in texts:
+            if _PASSWORD_IN_URL.search(text):
+                raise UsageError(
+                    f"{option}: the password in {_PASSWORD_IN_URL.sub('://****@', text)!r} would be recorded with the"
+                    f" run: {cure}"
+                )
+
+
+def _looks_secret(name: str, value: str) -> bool:
+    return bool(value and _SECRET.search(_variable(name)) and not _NO_SECRET.fullmatch(value))
+
+
+def _variable(name: str) -> str:
+    """An option's name as a variable would be called."""
+    return name.lstrip("-").replace("-", "_").upper()
+
+
+def _named(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Options with their values, of `--name=value` and `--name value`."""
+    for argument, following in zip(arguments, (*arguments[1:], ""), strict=False):
+        name, equals, value = argument.partition("=")
+        if name.startswith("-"):
+            yield name, value if equals else "" if following.startswith("-") else following
 
 
 def refuse_unrecordable(request: RunRequest, state: Path) -> None:
