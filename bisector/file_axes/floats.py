@@ -3,7 +3,7 @@
 An installer takes the newest release that fits. So a requirement that names no version has a value all the same: what
 was the newest when the layer was built. Each such requirement is an axis over the releases of that time, put at the
 very line that installs it: one stage of a file may hold a version that another leaves open. What comes in beside it,
-without being named, moves with the time as of which the index is read: that is one more axis, in days.
+without being named, moves with the time as of which the index is read: that is one more axis.
 """
 
 from collections.abc import Sequence

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from bisector.environments.base import InfeasibleError
 from bisector.file_axes.floats import INDEX, Float, floating, floats_between, index_values, read_time
 from bisector.file_axes.rendering import rendered, rest
 from bisector.file_axes.request import FilesRequest
@@ -102,23 +101,20 @@ class FileSpace:
         return tuple(pin for part in self.parts for pin in floating(part.history.bad.pins))
 
     def index_time(self, candidate: Mapping[str, str]) -> datetime | None:
-        """The time as of which a candidate's build reads package indexes, None where that is no axis."""
-        return read_time(candidate[INDEX]) if self.index and INDEX in candidate else None
+        """The time as of which a candidate's build reads package indexes, None where that is no axis.
 
-    def refuse(self, candidate: Mapping[str, str]) -> None:
-        """Refuse a candidate of which a version was not there yet.
-
-        Raises:
-            InfeasibleError: it was uploaded after the time as of which this candidate reads the index.
+        A version that a requirement is set to must be there: where it was uploaded later, the index is read as of then.
         """
-        time = self.index_time(candidate)
-        for each in (each for part in self.parts for each in part.floats if time is not None):
-            value = next((value for value in each.values if value.text == candidate.get(each.slot.name)), None)
-            if value is not None and value.date is not None and time is not None and value.date > time:
-                raise InfeasibleError(
-                    f"{each.slot.names[0]} {value.text} was uploaded {value.date:%Y-%m-%d}, after {candidate[INDEX]},"
-                    " the time as of which the index is read"
-                )
+        if not self.index or INDEX not in candidate:
+            return None
+        chosen = [
+            value.date + timedelta(seconds=1)
+            for part in self.parts
+            for each in part.floats
+            for value in each.values
+            if value.text == candidate.get(each.slot.name) and value.date is not None
+        ]
+        return max([read_time(candidate[INDEX]), *chosen])
 
 
 def read_space(

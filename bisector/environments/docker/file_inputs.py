@@ -87,7 +87,6 @@ class FileInputs:
 
     def recipe(self, candidate: Candidate, platform: str) -> Recipe:
         """See `CandidateInputs.recipe`."""
-        self._space.refuse(candidate)
         found = [
             self._candidate_inputs(number, part, candidate).recipe(candidate, platform)
             for number, part in enumerate(self._space.parts)
