@@ -10,7 +10,8 @@ from pins.errors import UsageError
 from pins.files.assemble import Reference, assemble
 from pins.files.commands.download import version_like, versions_in
 from pins.files.context import Commit, Context, Copies, read_through
-from pins.files.dockerfile.run_reader import FileReader, RunReader
+from pins.files.dockerfile.run_reader import RunReader
+from pins.files.dockerfile.stage_reading import FileReader
 from pins.files.dockerfile.stage_state import Inherited, StageState
 from pins.files.dockerfile.stages import Role, Stage, Stages, Step, read_stages
 from pins.files.dockerfile.syntax import Instruction, json_words, split_dockerfile
