@@ -4,6 +4,7 @@ Everything here is read from what the ends have shown; nothing is run.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from bisector.judgement import Judge
 from bisector.metric import Measured, limit_of, measured, read_metric
@@ -219,7 +220,18 @@ class Bracket:
         )
 
     def _counts(self, tried: Tried) -> str:
-        outcomes = self._outcomes(tried)
+        outcomes = [outcome for outcome in self._outcomes(tried) if outcome in (Outcome.PASS, Outcome.FAIL)]
+        turns = [index for index, (one, next_one) in enumerate(pairwise(outcomes), start=1) if one is not next_one]
+        if len(turns) == 1:  # all of the one, then all of the other
+            (first,) = turns
+            before, after, seldom = ("failed", "passed", "fails")
+            if outcomes[0] is Outcome.PASS:
+                before, after, seldom = ("passed", "failed", "passes")
+            runs = "run" if first == 1 else f"{first} runs"
+            return (
+                f"{before} in its first {runs}, and {after} in the {len(outcomes) - first} since: it {seldom} seldom,"
+                " or something outside the pins changed meanwhile"
+            )
         shown = {"passed": outcomes.count(Outcome.PASS), "failed": outcomes.count(Outcome.FAIL)}
         return " and ".join(f"{verb} {count(number, 'time')}" for verb, number in shown.items() if number)
 
