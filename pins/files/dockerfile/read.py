@@ -8,25 +8,27 @@ from pathlib import Path
 
 from pins.errors import UsageError
 from pins.files.assemble import Reference, assemble
-from pins.files.commands.download import version_like, versions_in
 from pins.files.context import Commit, Context, Copies, read_through
+from pins.files.dockerfile.close_reading import CloseReading as CloseReading
+from pins.files.dockerfile.close_reading import StepReading as StepReading
+from pins.files.dockerfile.copying import take_copy, with_mounts
+from pins.files.dockerfile.images import image_mentions
 from pins.files.dockerfile.run_reader import RunReader
+from pins.files.dockerfile.run_script import json_values, script_of
 from pins.files.dockerfile.stage_reading import FileReader
 from pins.files.dockerfile.stage_state import Inherited, StageState
 from pins.files.dockerfile.stages import Role, Stage, Stages, Step, read_stages
 from pins.files.dockerfile.syntax import Instruction, json_words, split_dockerfile
 from pins.files.joined import JoinedText
-from pins.files.mention import Mention, Part, part_of
+from pins.files.mention import Mention
 from pins.files.repositories import Checkouts
-from pins.files.requirement import repository_name
 from pins.files.shell.command import Command, Condition
 from pins.files.shell.commands import ShellReader
-from pins.files.values import Declaration, Fragment, Value, cut, display_of, text_of, unknown_of, without_credentials
-from pins.files.words import docker_words, expand
-from pins.model import FileProblem, Form, PinKind, PinSet, Quoting, StageSummary
+from pins.files.values import Declaration, Fragment, Value, display_of, text_of, unknown_of, without_credentials
+from pins.files.words import docker_words
+from pins.model import FileProblem, PinSet, Quoting, StageSummary
 
 _VARIABLE = re.compile(rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
-_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _POSIX = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})
 
 
@@ -47,52 +49,6 @@ class ReadOptions:
     context: Context | None = None
     repositories: Mapping[str, Path] = field(default_factory=dict)
     inherited: Mapping[str, Inherited] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class StepReading:
-    """One instruction as it was read, for those who look closer than pins do.
-
-    Attributes:
-        stage: the stage that runs it.
-        instruction: what is run; for ONBUILD the instruction that carries it.
-        values: the variables it sees, and for ARG and ENV those that hold after it.
-        declared: names that an ARG has declared by then.
-        workdir: the working directory, "" for the base image's.
-        shell: what SHELL has set, () for the default.
-        script: what a RUN gives to the shell, None for anything else and for another kind of shell.
-        commands: the commands of that script.
-    """
-
-    stage: Stage
-    instruction: Instruction
-    values: Mapping[str, Value]
-    declared: Collection[str]
-    workdir: str
-    shell: tuple[str, ...]
-    script: JoinedText | None = None
-    commands: tuple[Command, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CloseReading:
-    """A Dockerfile with everything that was found while reading its pins.
-
-    Attributes:
-        data: the file.
-        pin_set: its pins.
-        stages: its stages; `stages.syntax` has the instructions.
-        steps: every instruction of every stage, in the order of stages.
-        others: further files that were read, by path.
-        left: by stage index, what each stage ends with.
-    """
-
-    data: bytes
-    pin_set: PinSet
-    stages: Stages
-    steps: tuple[StepReading, ...]
-    others: Mapping[str, bytes]
-    left: Mapping[int, StageState]
 
 
 @dataclass(slots=True)
@@ -160,7 +116,7 @@ class _Reading:
             if keyword == "RUN":
                 script = self._run_safely(step, reader, state)
             elif keyword in {"COPY", "ADD"}:
-                self._copy(step, state, reader)
+                take_copy(step, state, reader, self.stages.syntax.escape)
             elif keyword in {"ARG", "ENV"}:
                 self._declared(step)
             elif keyword == "ONBUILD":
@@ -188,45 +144,14 @@ class _Reading:
         if stage.base_stage is not None or text_of(stage.base).lower() == "scratch":
             return
         said = f"FROM {display_of(stage.base)}"
-        self._image(stage.base, stage, stage.opening, said)
+        self.mentions.extend(image_mentions(stage.base, stage.name, stage.opening, said))
 
     def _image_source(self, stage: Stage, name: str, start: int, instruction: Instruction) -> None:
         if name.isdigit():
             return
         base = (Fragment(name, start, start + len(name.encode()), Quoting.PLAIN),)
-        self._image(base, stage, instruction, f"{instruction.keyword} --from={name}")
-
-    def _image(self, base: Value, stage: Stage, instruction: Instruction, said: str) -> None:
-        text = text_of(base)
-        shown = display_of(base)
-        named, at, _ = text.partition("@")
-        colon = named.rfind(":")
-        tagged = colon > named.rfind("/")
-        tag_start = colon + 1 if tagged else len(named) + len(at)
-        tag = cut(base, tag_start, len(text)) if tagged or at else ()
-        repository = named[:colon] if tagged else named
-        whole = part_of(base)
-        parts = [whole]
-        by_tag = False
-        if not whole.whole or (whole.unknown and len(base) > 1):
-            parts = _versions_of_image(base, tag) or [part_of(tag) if tag else whole]
-            by_tag = True
-        for part in parts:
-            holder = part.holder or next(iter(part.variables), None)
-            mention = Mention(
-                PinKind.IMAGE,
-                repository or "image",
-                (part,),
-                Form.VALUE,
-                shown,
-                stage.name,
-                instruction.line,
-                instruction.start,
-                said,
-                repo=repository if by_tag else "",
-                name_from_variable=holder is not None,
-            )
-            self.mentions.append(mention)
+        said = f"{instruction.keyword} --from={name}"
+        self.mentions.extend(image_mentions(base, stage.name, instruction, said))
 
     # -- ARG, ENV and who refers to them -------------------------------------------------------------------------
 
@@ -289,7 +214,7 @@ class _Reading:
                 said = f"RUN is given to {foreign}: what it installs in this stage is not read"
                 reader.problems.append((instruction.line, said))
             return None
-        copies = _with_mounts(state.copies, instruction, step.workdir)
+        copies = with_mounts(state.copies, instruction, step.workdir)
         reader.files = FileReader(
             lambda path: self._find(path, copies, state.checkouts),
             lambda path: self._why_not(path, copies, state.checkouts),
@@ -307,7 +232,7 @@ class _Reading:
         words = json_words(instruction.body.text)
         script = JoinedText(b"", (0,), (instruction.start,))
         if words is not None:
-            values = _json_values(instruction.body)
+            values = json_values(instruction.body)
             shell.commands.append(
                 Command(tuple(values), instruction.start, instruction.end, (), directory, lookup=environment.lookup)
             )
@@ -317,7 +242,7 @@ class _Reading:
                 script = JoinedText(raw, (0,), (fragment.start,))
                 shell.read(script, directory)
         else:
-            script = _script_of(instruction, self.data)
+            script = script_of(instruction, self.data)
             shell.read(script, directory, docker=True)
         for command in shell.commands:
             reader.take(replace(command, conditions=(*conditions, *command.conditions)) if conditions else command)
@@ -374,124 +299,6 @@ class _Reading:
         if self.options.context is None:
             return "no build context is at hand"
         return "the build context does not have it"
-
-    # -- COPY and ADD --------------------------------------------------------------------------------------------
-
-    def _copy(self, step: Step, state: StageState, reader: RunReader) -> None:
-        instruction = step.instruction
-        body = instruction.body
-        words = [body.text[start:end] for start, end in docker_words(body.text, self.stages.syntax.escape)]
-        values = [
-            expand(body, start, end, step.environment.lookup, escape=self.stages.syntax.escape)
-            for start, end in docker_words(body.text, self.stages.syntax.escape)
-        ]
-        if len(values) < 2 or json_words(body.text) is not None:
-            return
-        destination = text_of(values[-1])
-        path = posixpath.normpath(posixpath.join(step.workdir or ".", destination))
-        from_elsewhere = any(flag.text.startswith(b"--from=") for flag in instruction.flags)
-        for word, value in zip(words[:-1], values[:-1], strict=True):
-            text = text_of(value)
-            if word.startswith(b"<<"):
-                continue
-            if instruction.keyword == "ADD" and re.match(r"https?://|git@", text):
-                self._added(value, step, reader, path)
-            elif not from_elsewhere:
-                directory = destination.endswith("/") or destination in {".", "./"} or len(values) > 2
-                state.copies.entries.append(
-                    (path, posixpath.normpath(text.lstrip("/") or "."), directory or _is_directory(text))
-                )
-
-    def _added(self, value: Value, step: Step, reader: RunReader, path: str) -> None:
-        text = text_of(value)
-        command = Command((value,), step.instruction.start, step.instruction.end, (), step.workdir)
-        if re.match(r"git@|https?://[^#]+\.git(?:#|\Z)", text) or ("#" in text and "github.com" in text):
-            mark = text.find("#")
-            ref: Value = ()
-            if mark >= 0:
-                colon = text.find(":", mark)
-                ref = cut(value, mark + 1, colon if colon > 0 else len(text))
-            mention = reader.blank(PinKind.GIT, repository_name(text), value, command, f"ADD {text}")
-            mention.repo, mention.name_from_variable, mention.directory = text.split("#")[0], True, path
-            mention.effective = text_of(ref)
-            mention.parts = (part_of(ref),)
-            if not ref:
-                mention.form = Form.OPEN
-                mention.parts = (Part(None, None),)
-            self.mentions.append(mention)
-            return
-        for found in versions_in(value):
-            mention = reader.blank(PinKind.URL, found.name, value, command, f"ADD {text}")
-            mention.parts = tuple(part_of(version) for version in found.versions)
-            mention.effective, mention.repo, mention.name_from_variable = text, found.repository, not found.name
-            self.mentions.append(mention)
-
-
-def _versions_of_image(base: Value, tag: Value) -> list[Part]:
-    """The variables of an image reference that hold a version, wherever in it they stand."""
-    chosen: dict[object, Part] = {}
-    for fragment in base:
-        if not fragment.variables and not fragment.unknown:
-            continue
-        name = fragment.variables[0].name if fragment.variables else ""
-        if fragment.unknown or fragment in tag or version_like(fragment.text, name):
-            chosen.setdefault(fragment.variables or fragment.text, part_of((fragment,)))
-    chains = [part.variables for part in chosen.values()]
-    return [part for part in chosen.values() if not any(_ends_with(chain, part.variables) for chain in chains)]
-
-
-def _ends_with(chain: tuple[Declaration, ...], end: tuple[Declaration, ...]) -> bool:
-    return len(chain) > len(end) and chain[len(chain) - len(end) :] == end
-
-
-def _is_directory(source: str) -> bool:
-    return source in {".", "./", "/"} or source.endswith("/") or "." not in posixpath.basename(source)
-
-
-def _with_mounts(copies: Copies, instruction: Instruction, workdir: str) -> Copies:
-    """The stage's copies with what this RUN mounts from the build context."""
-    result = copies
-    for flag in instruction.flags:
-        text = flag.text.decode("utf-8", "replace")
-        if not text.startswith("--mount=") or "from=" in text:
-            continue
-        options = dict(part.partition("=")[::2] for part in text[8:].split(","))
-        if options.get("type", "bind") != "bind":
-            continue
-        source = options.get("source", options.get("src", "."))
-        target = options.get("target", options.get("dst", options.get("destination", "")))
-        if target:
-            result = result.child() if result is copies else result
-            path = posixpath.normpath(posixpath.join(workdir or ".", target))
-            result.entries.append((path, posixpath.normpath(source.lstrip("/") or "."), True))
-    return result
-
-
-def _script_of(instruction: Instruction, data: bytes) -> JoinedText:
-    """A RUN's command line, with the heredocs that follow it."""
-    body = instruction.body
-    if not instruction.heredocs:
-        return body
-    start = instruction.heredocs[0].start
-    length = len(body.text)
-    return JoinedText(
-        body.text + b"\n" + data[start : instruction.end],
-        (*body.starts, length, length + 1),
-        (*body.sources, start - 1, start),
-    )
-
-
-def _json_values(body: JoinedText) -> list[Value]:
-    values: list[Value] = []
-    for match in _STRING.finditer(body.text):
-        start, end = match.span(1)
-        text = match[1].decode("utf-8", "surrogateescape")
-        if "\\" in text:
-            text = text.encode("latin-1", "backslashreplace").decode("unicode_escape", "replace")
-            values.append((Fragment(text),))
-        else:
-            values.append((Fragment(text, body.source(start), body.source_end(end), Quoting.JSON),))
-    return values
 
 
 def read_dockerfile(data: bytes, file: str = "Dockerfile", options: ReadOptions | None = None) -> PinSet:
