@@ -1,5 +1,6 @@
 """From a culprit that a bisect run has found to what is to be pinned."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -83,7 +84,7 @@ def _suggestion(bisected: Bisected, pin: Pin, same_name: Sequence[Pin], setting:
     else:
         options = _revisions(bisected, pin)
     chosen = options[0]
-    percent = f", {bisected.confidence:.0%} sure" if bisected.confidence is not None else ""
+    percent = f", {_percent(bisected.confidence)} sure" if bisected.confidence is not None else ""
     place = f"{pin.file}:{pin.line}"
     until = _until(bisected, versioned)
     return Suggestion(
@@ -108,6 +109,11 @@ def _suggestion(bisected: Bisected, pin: Pin, same_name: Sequence[Pin], setting:
         f"{_short(bisected.new)} fails and {_short(bisected.old)} passes in bisect run {bisected.run}",
         f"a release after {_short(bisected.new)} passes" if versioned else "a later revision passes",
     )
+
+
+def _percent(probability: float) -> str:
+    """Rounded down, so that nothing uncertain is called certain."""
+    return f"{math.floor(probability * 1000) / 10:g} %"
 
 
 def change_in_words(pin: Pin, option: Option, first_bad: str) -> str:
