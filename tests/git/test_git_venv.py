@@ -93,7 +93,8 @@ def test_the_commit_is_what_is_installed_though_its_version_is_always_the_same(
     builder.write()
     code, result, said = bisector.run(
         *("--pin", "thing=main~6..main", "--repo", f"thing={builder.directory}", "--repeat", "2"),
-        script="import os, thing\nassert not thing.left\nassert os.environ['CHECKOUT'] == os.environ['CHECKOUT_THING']\n"
+        script="import os, thing\nassert not thing.left\nassert os.environ['CHECKOUT_THING'] == os.environ['CHECKOUT']"
+        "\n"
         "print(open(os.environ['CHECKOUT'] + '/module.py').read())\nassert thing.n < 5, thing.n\n",
     )  # fmt: skip
     assert code == 0, said
