@@ -120,7 +120,7 @@ class FileInputs:
             last = number == len(self._space.parts) - 1
             room = directory if last else directory.with_name(f"{directory.name}-base{number}")
             inputs = self._candidate_inputs(number, part, candidate)
-            copy = inputs.write_copy(room)
+            copy = inputs.write_copy(room, candidate)
             context = self._context(part, part.version(candidate), room)
             target = self._request.target if last else part.target
             values = inputs.values({})

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from bisector.environments.docker.arguments import PinArguments, pin_arguments
 from bisector.environments.docker.build import secret_ids
+from bisector.environments.docker.commit_clones import Rewritten, fetching_commits, is_commit
 from bisector.environments.docker.context import ContextReader, context_sources, difference, digest
 from bisector.environments.docker.engine import engine
 from bisector.environments.docker.instructions import Dockerfile, base_images, read_dockerfile, stage_names
@@ -206,8 +207,11 @@ class BuildInputs:
     def recipe(self, candidate: Candidate, platform: str) -> Recipe:
         """What decides a candidate's build. Secrets enter by name alone, and nothing but pins is recorded."""
         values = self.values(candidate)
+        commits = self._fetching_commits(self.dockerfile.text, candidate)
+        if commits.refused:
+            raise InfeasibleError(f"{self._path.name}, {commits.refused}")
         decisive = {
-            "dockerfile": self.dockerfile.text,
+            "dockerfile": commits.text,
             "arguments": values,
             "context": digest(self._context_at_start) if self._around is None else self._around,
             "bases": self._bases,
@@ -244,17 +248,28 @@ class BuildInputs:
 
     def steps(self, candidate: Candidate, directory: Path) -> tuple[BuildStep, ...]:
         """See `CandidateInputs.steps`: one image, from the user's context."""
-        copy = self.write_copy(directory)
+        copy = self.write_copy(directory, candidate)
         return (BuildStep(copy, self.context, self.values(candidate), self._request.target, ""),)
 
-    def write_copy(self, directory: Path) -> Path:
-        """Write the Dockerfile that is built: the user's, with the index's time. The user's own is never written.
+    def _fetching_commits(self, text: str, candidate: Mapping[str, str]) -> Rewritten:
+        """A text with the clones of this candidate's commits made so that git takes them."""
+        return fetching_commits(text, self.values(candidate), [value for value in candidate.values() if is_commit(value)])
+
+    def write_copy(self, directory: Path, candidate: Mapping[str, str]) -> Path:
+        """Write the Dockerfile that is built: the user's, with the index's time, and commits fetched where it clones.
+
+        The user's own is never written.
+
+        Args:
+            directory: of the build's own.
+            candidate: the pins.
 
         Raises:
             EnvironmentFailureError: the directory cannot be made or written to.
         """
         copy = directory / "Dockerfile"  # whatever the user's is called: the name travels in a header of HTTP
         text = self.dockerfile.text if self.time is None else stamped(self.dockerfile)
+        text = self._fetching_commits(text, candidate).text
         ignore = self._path.with_name(self._path.name + ".dockerignore")
         try:
             shutil.rmtree(directory, ignore_errors=True)
