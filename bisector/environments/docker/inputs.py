@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from bisector.environments.base import InfeasibleError
 from bisector.environments.docker.arguments import PinArguments, pin_arguments
 from bisector.environments.docker.build import secret_ids
 from bisector.environments.docker.commit_clones import Rewritten, fetching_commits, is_commit

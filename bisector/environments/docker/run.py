@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from bisector.environments.docker.engine import PROBE_LABEL, RUN_LABEL
 from bisector.model import SmokeRun
 from bisector.request import DockerRequest
-from bisector.smoke import WORK, cache_variables, fixed_variables
+from bisector.smoke import WORK, cache_variables, checkout_variables, fixed_variables
 from pins.errors import EnvironmentFailureError, UsageError
 
 ROOM = PurePosixPath("/bisector")
@@ -186,10 +186,12 @@ def run_options(request: DockerRequest, smoke: SmokeRun) -> list[str]:
         **{name: None for name in smoke.script.pass_environment if name in os.environ},
         **dict(smoke.script.variables),
         **fixed_variables(smoke, str(OUTPUT_ROOM)),
+        **checkout_variables([(pin, CHECKOUTS / pin) for pin, _ in smoke.checkouts]),
     }
     return [
         *(f"--env={name}" if value is None else f"--env={name}={value}" for name, value in variables.items()),
         *([Mount(str(shared), str(SHARED_ROOM), read_only=False).option] if shared else []),
+        *(Mount(str(tree), str(CHECKOUTS / pin), read_only=True).option for pin, tree in smoke.checkouts),
     ]
 
 
