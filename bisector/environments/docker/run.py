@@ -22,6 +22,7 @@ ROOM = PurePosixPath("/bisector")
 SCRIPT_ROOM = ROOM / "script"
 OUTPUT_ROOM = ROOM / "output"
 SHARED_ROOM = PurePosixPath("/bisector-shared-cache")
+CHECKOUTS = PurePosixPath("/bisector-checkouts")
 MODELS = PurePosixPath("/models")
 
 _TAKEN = {
