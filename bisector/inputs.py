@@ -18,6 +18,7 @@ from bisector.runs import JOURNAL
 from bisector.serial import adapter, to_json
 from bisector.space import Chain
 from pins.errors import UsageError
+from pins.sources.redaction import MASK
 
 if TYPE_CHECKING:
     from pins.sources.index_configuration import IndexConfiguration
@@ -196,9 +197,15 @@ def with_index_again(request: RunRequest, run_directory: Path, index_url: str) -
     Raises:
         UsageError: it had, and is not named.
     """
+    lost = [url for url in request.index.extra_index_urls if MASK in url]
+    if lost:
+        raise UsageError(
+            f"this run read a further index with credentials, {lost[0]}, and credentials are not recorded; put them"
+            " into ~/.netrc or the configuration of pip or uv, and start a new run"
+        )
     if index_url:
         return replace(request, index=replace(request.index, index_url=index_url))
-    if "****" in request.index.index_url:
+    if MASK in request.index.index_url:
         raise UsageError(
             f"this run read an index with credentials, {request.index.index_url}, and credentials are not recorded;"
             f" give it again: bisector resume {run_directory.name} --index-url URL"

@@ -181,6 +181,8 @@ def axes_of(
         getattr(environment, "notes").extend(notes)  # noqa: B009 - of those with a space alone
         return axes_of_files
     names = pins_of(request)
+    if not names:
+        raise UsageError("nothing to search: name a pin and its two ends")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"--pin names {', '.join(twice)} twice; give each pin one range")

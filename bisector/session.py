@@ -73,6 +73,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
         EnvironmentFailureError: our side or the machine failed before there was a run to go on with.
         InterruptedRunError: Ctrl-C (`KeyboardInterrupt`); the run can be resumed.
     """
+    request = replace(request, smoke=replace(request.smoke, path=request.smoke.path.absolute()))
     check_script(request.smoke.path, local=request.environment != "docker")
     refuse_secrets(request)
     refuse_unrecordable(request, state_directory())
@@ -109,6 +110,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
         UsageError, EnvironmentFailureError: as for `bisect`.
         InterruptedRunError: Ctrl-C (`KeyboardInterrupt`).
     """
+    request = replace(request, smoke=replace(request.smoke, path=request.smoke.path.absolute()))
     check_script(request.smoke.path, local=request.environment != "docker")
     refuse_secrets(request)
     refuse_unrecordable(request, state_directory())

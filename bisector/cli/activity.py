@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bisector.entries import BuildStatus
 from bisector.journal import Journal
+from bisector.report.labels import pins_phrase
 from bisector.runs import JOURNAL, LOCK
 
 
@@ -22,12 +23,16 @@ def activity_of(run_directory: Path, now: datetime) -> tuple[str, ...]:
     try:
         candidates = {entry.id: entry.candidate for entry in journal.probes()}
         begun = [
-            (build.started, f"building {candidates[build.probe]}")
+            (build.started, f"building {pins_phrase(candidates[build.probe])}")
             for build in journal.builds()
             if build.status is BuildStatus.STARTED
         ]
         latest = {run.probe: run for run in journal.runs()}
-        begun += [(run.started, f"running {candidates[run.probe]}") for run in latest.values() if run.ended is None]
+        begun += [
+            (run.started, f"running {pins_phrase(candidates[run.probe])}")
+            for run in latest.values()
+            if run.ended is None
+        ]
     finally:
         journal.close()
     return tuple(

@@ -26,7 +26,8 @@ def render_garbage(garbage: Garbage, output_format: str, *, dry_run: bool) -> st
             return json.dumps(document, indent=2, ensure_ascii=False)
         case "text":
             verb = "would remove" if dry_run else "removed"
-            lines = [f"{verb} {each.what} ({each.run})" for each in garbage.removed] or ["nothing is left over"]
+            lines = [f"{verb} {each.what} ({each.run})" for each in garbage.removed]
+            lines = lines or ["nothing to remove" if garbage.kept else "nothing is left over"]
             lines += [f"kept {each.what} ({each.run}): {KEPT}" for each in garbage.kept]
             return "\n".join([*lines, *_of_cache(garbage)])
     from bisector.cli.output import drawn

@@ -116,6 +116,8 @@ class PageReader:
         if self.offline:
             return True
         now = self._now()
+        if kept.fetched > now:  # the clock was set back: nothing tells how old it is
+            return False
         if kept.has_validator or now - kept.fetched > timedelta(seconds=self._patience.unvalidated):
             return False
         return is_recent(kept.fetched, as_of, now)

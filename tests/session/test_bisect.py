@@ -1,11 +1,13 @@
 """Whole runs, in the command environment against a small real package index."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bisector import Outcome, Result, Verdict, bisect, plan, resume
+from bisector.events import Event, SmokeEnded
 from bisector.journal import Journal
 from bisector.runs import JOURNAL, all_runs
 from pins.errors import EnvironmentFailureError, UsageError
@@ -272,3 +274,29 @@ def test_ends_that_both_fail_to_build_do_not_bracket(ask: Ask) -> None:
 
     result = bisect(ask("true", build="false", build_failure_is=BuildFailureIs.FAIL))
     assert result.verdict is Verdict.NO_BRACKET
+
+
+def test_a_script_named_by_a_relative_path_is_found(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = ask('[ "$PIN_WIDGET" -lt 9 ]')
+    monkeypatch.chdir(request.smoke.path.parent)
+    relative = replace(request, smoke=replace(request.smoke, path=Path(request.smoke.path.name)))
+    assert bisect(relative).verdict is Verdict.CULPRIT
+
+
+def test_a_request_without_pins_is_refused(ask: Ask) -> None:
+    with pytest.raises(UsageError, match="nothing to search"):
+        bisect(replace(ask("true"), pins=()))
+    assert all_runs() == []
+
+
+def test_a_failure_is_told_in_its_own_words_while_the_run_is_under_way(ask: Ask) -> None:
+    told: list[Event] = []
+    bisect(ask('[ "$PIN_WIDGET" -lt 9 ] || { echo "ValueError: got 3 of 7" >&2; exit 1; }'), reporter=told.append)
+    failed = [event for event in told if isinstance(event, SmokeEnded) and event.outcome is Outcome.FAIL]
+    assert {event.detail for event in failed} == {"exit 1: ValueError: got 3 of 7"}
+
+
+def test_how_often_an_end_failed_is_said_as_a_person_would(ask: Ask) -> None:
+    reason = bisect(ask("exit 1")).summary
+    assert "failed 1 times" not in reason
+    assert "passed 0" not in reason

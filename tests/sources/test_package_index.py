@@ -323,6 +323,16 @@ def test_a_kept_page_without_validator_lives_ten_minutes(local_index: LocalIndex
     assert versions(opened(local_index.url, cache=cache, now=lambda: later)) == ["1.0", "1.1"]
 
 
+def test_a_page_kept_by_a_clock_that_ran_ahead_is_asked_for_again(local_index: LocalIndex, tmp_path: Path) -> None:
+    cache = PageCache(tmp_path / "cache")
+    local_index.validators = False
+    local_index.add("spam", "1.0")
+    ahead, now = datetime(2031, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
+    assert versions(opened(local_index.url, cache=cache, now=lambda: ahead)) == ["1.0"]
+    local_index.add("spam", "1.1")
+    assert versions(opened(local_index.url, cache=cache, now=lambda: now)) == ["1.0", "1.1"]
+
+
 def test_a_kept_page_does_not_answer_for_a_time_after_it_was_read(local_index: LocalIndex, tmp_path: Path) -> None:
     cache = PageCache(tmp_path / "cache")
     local_index.validators = False
