@@ -1,18 +1,16 @@
 """What pip and uv install in a stage, requirements files included."""
 
-import functools
 import posixpath
 import re
 
 from pins.files.commands.pip import PipCall
 from pins.files.dockerfile.stage_reading import StageReading, offset_of
-from pins.files.mention import Mention
 from pins.files.requirement import ReadRequirement, RequirementKind, read_requirement
-from pins.files.requirement_mentions import mentions_of, unquoted
+from pins.files.requirement_mentions import Blank, mentions_of, unquoted
 from pins.files.requirements import RequirementsFile, read_requirements
 from pins.files.shell.command import Command
 from pins.files.values import Value, text_of, unknown_of, without_credentials
-from pins.model import Installed, PinKind
+from pins.model import Installed
 
 REQUIREMENT_FILE = re.compile(
     r"(?:requirement|constraint|override)s?[^/]*\.(?:txt|in|pip)\Z|constraints?[^/]*\Z", re.IGNORECASE
@@ -48,10 +46,7 @@ def _requirement(
 ) -> None:
     at = stage.line(offset_of(word, command)) or line
 
-    def blank(kind: PinKind, name: str) -> Mention:
-        return stage.blank(kind, name, word, command, said)
-
-    found = mentions_of(read, blank)
+    found = mentions_of(read, _blank(stage, word, command, said))
     if lost := _lost_bound(word, command):
         for mention in found:
             mention.note = f"the shell takes '{lost}' for a redirection: the bound does not reach pip; quote it"
@@ -129,12 +124,11 @@ def take_written(stage: StageReading, words: tuple[Value, ...], command: Command
             continue
         read = read_requirement(word)
         if read is not None:
-            blank = functools.partial(_blank_for, value=word, command=command, said=f"echo {text}")
-            stage.mentions.extend(mentions_of(read, blank))
+            stage.mentions.extend(mentions_of(read, _blank(stage, word, command, f"echo {text}")))
 
 
-def _blank_for(stage: StageReading, kind: PinKind, name: str, *, value: Value, command: Command, said: str) -> Mention:
-    return stage.blank(kind, name, value, command, said)
+def _blank(stage: StageReading, word: Value, command: Command, said: str) -> Blank:
+    return lambda kind, name: stage.blank(kind, name, word, command, said)
 
 
 def _lost_bound(word: Value, command: Command) -> str:
