@@ -59,6 +59,10 @@ def make_environment(
 
         environment: Environment = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan)
         return FixedPins(environment, request.fixed) if request.fixed else environment
+    if request.files is not None and request.environment == "venv":
+        from bisector.file_axes.venv_floats import venv_environment
+
+        return venv_environment(request, index)
     if not request.repositories:
         environment = _make(request, pins, index, exclude_newer, run_id, {})
         return FixedPins(environment, request.fixed) if request.fixed else environment
@@ -173,6 +177,8 @@ def axes_of(
     """
     from pins.sources.releases import releases_between
 
+    if (floats := getattr(environment, "floats", None)) is not None:
+        return tuple(floats)
     if (space := getattr(environment, "space", None)) is not None:
         from bisector.file_axes.preparation import axes_from_files
 
