@@ -254,7 +254,7 @@ class BuildInputs:
 
     def _fetching_commits(self, text: str, candidate: Mapping[str, str]) -> Rewritten:
         """A text with the clones of this candidate's commits made so that git takes them."""
-        return fetching_commits(text, self.values(candidate), [value for value in candidate.values() if is_commit(value)])
+        return fetching_commits(text, self.values(candidate), list(filter(is_commit, candidate.values())))
 
     def write_copy(self, directory: Path, candidate: Mapping[str, str]) -> Path:
         """Write the Dockerfile that is built: the user's, with the index's time, and commits fetched where it clones.
