@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from bisector.file_axes.axes import GitAxis, file_axes
+from bisector.file_axes.ends import read_space
 from bisector.file_axes.floats import described, floating
 from bisector.file_axes.repository import Repository
-from bisector.file_axes.space import FileSpace, read_space
+from bisector.file_axes.space import FileSpace
 from bisector.file_axes.values import Releases
 from bisector.file_axes.versions import Reading
 from bisector.model import Axis

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from bisector.file_axes.axes import file_axes
+from bisector.file_axes.ends import read_space
 from bisector.file_axes.request import FilesRequest
-from bisector.file_axes.space import FileSpace, read_space
+from bisector.file_axes.space import FileSpace
 from bisector.file_axes.versions import Reading
 from bisector.model import Axis, Candidate
 from bisector.space import chain_through, moves_between
 from pins.errors import SourceError
-from pins.files.reading import ReadRequest, compare_revisions
+from pins.files.comparing import compare_revisions
+from pins.files.reading import ReadRequest
 from pins.model import PinKind, Release
 
 ROOT = os.environ.get("PINS_HISTORIES", "")
