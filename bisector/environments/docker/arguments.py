@@ -10,7 +10,10 @@ from packaging.version import InvalidVersion, Version
 from bisector.environments.docker.instructions import IDENTIFIER, Argument, Dockerfile, arguments
 from pins.errors import UsageError
 
-_SUFFIXES = ("", "_version", "_ver", "_spec", "_specifier", "_requirement", "_ref", "_tag")
+_SUFFIXES = (
+    *("", "_version", "_ver", "_spec", "_specifier", "_requirement"),
+    *("_ref", "_tag", "_branch", "_commit", "_revision", "_rev", "_sha", "_hash"),
+)
 _PREDEFINED = re.compile(r"(?i:https?|ftp|no|all)_proxy|BUILDKIT_\w+|SOURCE_DATE_EPOCH|(?:TARGET|BUILD)[A-Z]+")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\}")
 _CREDENTIALS = re.compile(r"://[^/\s@]+@")
