@@ -126,7 +126,7 @@ def _make(
             from bisector.environments.docker.environment import DockerEnvironment
 
             return DockerEnvironment(
-                request.docker,
+                replace(request.docker, commit_pins=tuple(clones)),
                 (*pins, *dict(request.fixed)),
                 exclude_newer,
                 run_id=run_id,

@@ -104,6 +104,7 @@ class DockerRequest:
         secrets, ssh: handed to BuildKit as typed; never recorded.
         build_options: further options of `docker build`, as typed, one by one (`--docker-build-option`).
         index_time: whether builds read package indexes as of the run's time (off with `--no-index-time`).
+        commit_pins: those of the pins whose values are commits.
     """
 
     dockerfile: Path | None = None
@@ -118,6 +119,7 @@ class DockerRequest:
     ssh: tuple[str, ...] = ()
     build_options: tuple[str, ...] = ()
     index_time: bool = True
+    commit_pins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

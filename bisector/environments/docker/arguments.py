@@ -55,7 +55,11 @@ class PinArguments:
 
 
 def pin_arguments(
-    dockerfile: Dockerfile, path: str, pins: Sequence[str], templates: Sequence[tuple[str, str]]
+    dockerfile: Dockerfile,
+    path: str,
+    pins: Sequence[str],
+    templates: Sequence[tuple[str, str]],
+    commits: Collection[str] = (),
 ) -> PinArguments:
     """Find the build argument of each pin.
 
@@ -64,6 +68,7 @@ def pin_arguments(
         path: its name, for messages.
         pins: names of the axes.
         templates: `--build-arg` as typed: (ARG, value with `{NAME}` for the value of a pin).
+        commits: those of the pins whose values are commits: their ARG takes nothing but that.
 
     Raises:
         UsageError: a pin has no ARG, or several; an ARG is not declared; its form cannot be told.
@@ -96,7 +101,7 @@ def pin_arguments(
         (argument, form)
         for pin in pins
         if canonicalize_name(pin) not in carried
-        for argument, form in [_find(dockerfile, path, pin, declared, taken)]
+        for argument, form in [_find(dockerfile, path, pin, declared, taken, is_commit=pin in commits)]
     ]
     return PinArguments((*templates, *found))
 
@@ -111,7 +116,13 @@ def _way_out(pin: str) -> str:
 
 
 def _find(
-    dockerfile: Dockerfile, path: str, pin: str, declared: Sequence[Argument], taken: Collection[str]
+    dockerfile: Dockerfile,
+    path: str,
+    pin: str,
+    declared: Sequence[Argument],
+    taken: Collection[str],
+    *,
+    is_commit: bool = False,
 ) -> tuple[str, str]:
     folded = _folded(pin)
     wanted = {folded + suffix for suffix in _SUFFIXES}
@@ -138,6 +149,8 @@ def _find(
     name = names[0]
     found = matching[name]
     _require_effect(dockerfile, path, pin, name, found)
+    if is_commit:
+        return name, f"{{{pin}}}"
     defaults = [argument.default for argument in found if argument.default]
     forms = {_form_of_default(default, pin) for default in defaults} or _forms_of_uses(dockerfile, name, pin)
     if len(forms) != 1 or None in forms:

@@ -144,7 +144,9 @@ class BuildInputs:
 
     @cached_property
     def _arguments(self) -> PinArguments:
-        return pin_arguments(self.dockerfile, str(self._path), self.pins, self._request.build_args)
+        return pin_arguments(
+            self.dockerfile, str(self._path), self.pins, self._request.build_args, self._request.commit_pins
+        )
 
     @cached_property
     def _context_at_start(self) -> dict[str, str]:
