@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pins.errors import PinsError
 from pins.resolve.check import SolutionCheck
 from pins.resolve.problem import Choice, Problem, RequirementSource
+from pins.resolve.requirement_line import read_line
 from pins.resolve.solver import Model, Solver
 from pins.resolve.universe import Node, Universe
 
@@ -87,9 +88,11 @@ def windows_of(problem: Problem, source: RequirementSource) -> Windows:
 
 
 def _targets(universe: Universe) -> list[Node]:
-    if not universe.problem.targets:
-        return universe.names()
-    return universe.mentioned(universe.problem.targets)
+    problem = universe.problem
+    asked = problem.targets or [read_line(constraint.requirement).name for constraint in problem.requirements]
+    if not problem.targets:
+        asked = [name for name in dict.fromkeys(asked) if universe.node(name)]  # those whose markers hold
+    return universe.mentioned(asked)
 
 
 class _Projection:

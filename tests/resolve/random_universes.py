@@ -4,11 +4,13 @@ The encoding here shares nothing with `pins.resolve` but the contract: `packagin
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 from pysat.solvers import Minicard
@@ -126,9 +128,14 @@ class _Encoding:
         self.solver = Minicard()
         self.numbers: dict[object, int] = {}
         self.guess = self.number("guess")
+        self.held: dict[tuple[str, str], bool] = {}
         self.names_it: dict[tuple[str, str, str], list[int]] = {}
         self.pip = self.problem.installer is Installer.PIP
-        self.roots = [Requirement(c.requirement) for c in (*self.problem.requirements, *self.problem.bounds)]
+        self.extras: dict[str, set[str]] = {}
+        everything = [line for required in self.source.required.values() for line in required.lines]
+        for line in map(_requirement, [*everything, *(c.requirement for c in self.problem.requirements)]):
+            self.extras.setdefault(line.name, set()).update(line.extras)
+        self.roots = [_requirement(c.requirement) for c in (*self.problem.requirements, *self.problem.bounds)]
 
     def number(self, what: object) -> int:
         return self.numbers.setdefault(what, len(self.numbers) + 1)
@@ -137,7 +144,7 @@ class _Encoding:
         return self.number((name, label))
 
     def releases(self, name: str) -> Iterator[tuple[str, Version]]:
-        found = self.source.packages.get(canonicalize_name(name))
+        found = self.source.packages.get(name)
         for choice in found.choices if found else ():
             assert choice.version is not None
             yield choice.label, choice.version
@@ -148,7 +155,12 @@ class _Encoding:
         ]
 
     def holds(self, line: Requirement, extra: str) -> bool:
-        return line.marker is None or line.marker.evaluate({**self.problem.markers, "extra": extra})
+        if line.marker is None:
+            return True
+        key = (str(line.marker), extra)
+        if key not in self.held:
+            self.held[key] = line.marker.evaluate({**self.problem.markers, "extra": extra})
+        return self.held[key]
 
     def build(self) -> None:
         for name, found in self.source.packages.items():
@@ -163,11 +175,11 @@ class _Encoding:
                     self.solver.add_clause([-mine, self.guess])
                 self.requirements(name, mine, required)
         for constraint in self.problem.requirements:
-            line = Requirement(constraint.requirement)
+            line = _requirement(constraint.requirement)
             if self.holds(line, ""):
                 self.implied([], line)
         for constraint in self.problem.bounds:
-            line = Requirement(constraint.requirement)
+            line = _requirement(constraint.requirement)
             if self.holds(line, ""):
                 taken = self.taken(line)
                 for label, _ in self.releases(line.name):
@@ -177,10 +189,10 @@ class _Encoding:
 
     def requirements(self, name: str, mine: int, required: Requires) -> None:
         for text in required.lines:
-            line = Requirement(text)
+            line = _requirement(text)
             if self.holds(line, ""):
                 self.implied([mine], line)
-            for extra in "xy":
+            for extra in self.extras.get(name, ()):
                 if self.holds(line, extra) and not self.holds(line, ""):
                     self.implied([mine, self.number((name, "extra", extra))], line)
 
@@ -190,7 +202,7 @@ class _Encoding:
         self.solver.add_clause([*negated, *self.taken(line)])
         for extra in line.extras:
             self.solver.add_clause([*negated, self.number((line.name, "extra", extra))])
-        for label, _ in self.releases(line.name):
+        for label, _ in self.releases(line.name) if self.pip else ():
             for reason, names in (("yanked", _pins(line)), ("pre", _names_pre(line))):
                 if names and conditions and self.chosen(line.name, label) in self.taken(line):
                     together = self.number(("all of", *conditions))
@@ -229,7 +241,7 @@ class _Encoding:
             more = [
                 line
                 for n in accepted
-                for line in map(Requirement, self.source.required[n, chosen[n]].lines)
+                for line in map(_requirement, self.source.required[n, chosen[n]].lines)
                 if self.holds(line, "") or any(self.holds(line, e) for owner, e in extras if owner == n)
             ]
             known = {str(line) for line in lines}
@@ -269,7 +281,7 @@ class _Encoding:
                     self.solver.add_clause([-number, *named])
 
 
-def oracle(universe: RandomUniverse) -> Oracle:
+def oracle(universe: RandomUniverse, only: Collection[str] = ()) -> Oracle:
     """The windows, one question to the SAT solver for each version."""
     encoding = _Encoding(universe)
     encoding.build()
@@ -277,6 +289,8 @@ def oracle(universe: RandomUniverse) -> Oracle:
     inside: dict[str, set[str]] = {}
     unknown: dict[str, set[str]] = {}
     for name, found in universe.source.packages.items():
+        if only and name not in only:
+            continue
         labels = [choice.label for choice in found.choices]
         inside[name] = {x for x in labels if solve(name, x, -encoding.guess)}
         unknown[name] = {x for x in labels if solve(name, x, encoding.guess)} - inside[name]
@@ -285,8 +299,21 @@ def oracle(universe: RandomUniverse) -> Oracle:
     return Oracle(inside, unknown, possible)
 
 
+@cache
+def _requirement(text: str) -> Requirement:
+    line = Requirement(text)
+    line.name = canonicalize_name(line.name)
+    line.extras = set(map(canonicalize_name, line.extras))
+    return line
+
+
 def _takes(line: Requirement, version: Version, label: str) -> bool:
-    return all(one.contains(label if one.operator == "===" else version, prereleases=True) for one in line.specifier)
+    return _contains(line.specifier, version, label)
+
+
+@cache
+def _contains(specifiers: SpecifierSet, version: Version, label: str) -> bool:
+    return all(one.contains(label if one.operator == "===" else version, prereleases=True) for one in specifiers)
 
 
 def _pins(line: Requirement) -> bool:
