@@ -67,6 +67,7 @@ def floats_between(
     found: list[Float] = []
     notes: list[str] = []
     places = {(slot.names[0], slot.stages[0], slot.place) for slot in taken if slot.kind is PinKind.PACKAGE}
+    names = {slot.name for slot in taken}
     open_pins = [pin for pin in floating(pins) if settable(pin, pins)]
     for pin in open_pins:
         number = _number(pin, pins)
@@ -84,7 +85,7 @@ def floats_between(
                     f"{pin.name} (line {pin.line}): nothing fitted it at the {'good' if old is None else 'bad'} date"
                 )
             continue
-        shared = sum(other.name == pin.name for other in open_pins) > 1
+        shared = sum(other.name == pin.name for other in open_pins) > 1 or pin.name in names
         name = f"{pin.name}@{pin.stage or pin.line}" if shared else pin.name
         slot = Slot(name, PinKind.PACKAGE, (pin.name,), (pin.stage,), (pin.variable,), number)
         found.append(Float(slot, pin, _between(pin, known, old, new)))
