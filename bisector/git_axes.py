@@ -57,7 +57,17 @@ def git_axis(pin: PinRange, clone: Clone, *, may_go_back: bool = False) -> Axis:
             f" first. To look for the commit that mended something, give {pin.pin}={pin.bad}..{pin.good} and a script"
             " that fails where it is mended"
         )
-    return Axis(pin.pin, PinKind.GIT, tuple(axis_value(commit) for commit in way.commits), way.turn, clone.link)
+    values = tuple(axis_value(commit) for commit in way.commits)
+    return Axis(pin.pin, PinKind.GIT, values, way.turn, clone.link, clone.address.text)
+
+
+def clones_of(axes: Sequence[Axis], known: Mapping[str, Clone]) -> dict[str, Clone]:
+    """Our clones of the repositories of git axes, by pin; those that are `known` as they are."""
+    return {
+        axis.pin: known.get(axis.pin) or clone_of(RepositoryRequest(axis.pin, axis.repository))
+        for axis in axes
+        if axis.kind is PinKind.GIT and axis.repository
+    }
 
 
 def with_commits(pins: Sequence[tuple[str, str]], clones: Mapping[str, Clone]) -> tuple[tuple[str, str], ...]:

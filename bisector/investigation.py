@@ -93,11 +93,12 @@ class Investigation:
         self, number: int, axes: tuple[Axis, ...], chain: Chain, ending: Ending, driver: Driver
     ) -> tuple[Ending, tuple[Axis, ...], Chain, Driver]:
         """The search among what was merged, where the culprit's step is a commit that brings several sides together."""
-        clones = getattr(self.environment, "clones", {})
         sides: tuple[Side, ...] = ()
-        while clones:
+        while any(axis.repository for axis in axes):
+            from bisector.git_axes import clones_of
             from bisector.merges import look_at_parents
 
+            clones = clones_of(axes, getattr(self.environment, "clones", {}))
             finer = look_at_parents(
                 axes, chain, ending, clones, driver.standing, can_be=self.prober.feasible, sides=sides
             )

@@ -68,6 +68,7 @@ class Axis:
         turn: up to this index the values of a git axis go back in history, from a good end on another branch to the
             commit from which both branches come; 0 where the good end is an ancestor of the bad one.
         link: a web page on a value, with "{}" in place of its text; "" where none is known.
+        repository: of a git axis, the path or URL of the repository; "" where it cannot be asked.
     """
 
     pin: str
@@ -75,6 +76,7 @@ class Axis:
     values: tuple[AxisValue, ...]
     turn: int = 0
     link: str = ""
+    repository: str = ""
 
     @property
     def good(self) -> str:
