@@ -15,7 +15,7 @@ from pins.sources.git.clone import Clone, open_clone
 from pins.sources.git.contents import lacking, read_blob
 from pins.sources.git.history import way_between
 from pins.sources.git.revisions import resolve_revision
-from pins.sources.git.work_trees import UnusableCommitError, check_out, lent_tree, submodule_address
+from pins.sources.git.work_trees import UnusableCommitError, check_out, lent_tree, remove_unused, submodule_address
 from tests.git.conftest import clone_of
 from tests.git.repository_builder import RepositoryBuilder, run_git
 
@@ -125,6 +125,22 @@ def test_a_checkout_is_brought_to_the_next_commit_and_its_path_names_it(source: 
         assert second.parent == first.parent
         assert sorted(files_of(second)) == [".gitignore", "a.txt", "name", "new/c.txt"]
         assert not first.exists()
+
+
+def test_a_checkout_that_was_not_lent_for_long_is_removed_unless_it_is_lent(
+    source: RepositoryBuilder, cache: Path
+) -> None:
+    clone = clone_of(source, cache)
+    with lent_tree(clone, source.ids["one"], cache) as tree:
+        os.utime(tree.parent, (0, 0))
+        assert remove_unused(cache) == ()
+        assert tree.exists()
+    assert len(remove_unused(cache, dry_run=True)) == 1
+    assert tree.exists()
+    assert len(remove_unused(cache)) == 1
+    assert not tree.exists()
+    with lent_tree(clone, source.ids["one"], cache) as tree:
+        assert remove_unused(cache) == ()
 
 
 def test_nobody_is_given_a_checkout_that_another_has(source: RepositoryBuilder, cache: Path) -> None:

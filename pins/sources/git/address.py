@@ -12,6 +12,8 @@ _SCHEMES = frozenset({"https", "http", "ssh", "git", "file"})
 _HELPER = re.compile(r"[A-Za-z0-9+.-]+::")
 _URL = re.compile(r"(?:git\+)?([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _SCP = re.compile(r"(?:(?P<user>[^@/:\s]+)@)?(?P<host>[^/:\s\[\]]+|\[[^\]]+\]):(?P<path>[^\s].*)")
+_TOKEN = re.compile(r"^(?:gh[a-z]_|github_pat_|glpat-|\$|.{30})")
+"""How what stands for a user in a URL begins when it is a token, or a variable that holds one."""
 _FORGES = {"github": "commit", "gitlab": "-/commit", "bitbucket": "commits", "codeberg": "commit", "gitea": "commit"}
 """Where forges show a commit, by a label of their host's name: github.com, gitlab.example.org."""
 
@@ -69,7 +71,8 @@ def _url(scheme: str, text: str, shown: str) -> RepositoryAddress:
         host = parts.hostname or ""
     except ValueError as error:
         raise UsageError(f"{shown} is no URL: {error}") from error
-    if parts.password is not None:
+    token = scheme.startswith("http") and _TOKEN.search(parts.username or "") is not None
+    if parts.password is not None or token:
         raise UsageError(
             f"{shown} holds a password, which would be recorded; leave it out, and let git find it: with a credential"
             " helper, or `git config --global url.<with password>.insteadOf <without>`"

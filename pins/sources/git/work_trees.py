@@ -11,8 +11,9 @@ directory by its path.
 import os
 import posixpath
 import shutil
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -23,6 +24,8 @@ from pins.sources.git.contents import Submodule, submodules
 from pins.sources.git.program import GitFailedError, git
 
 TREES = "trees"
+UNUSED = 7 * 24 * 3600.0
+"""Seconds after which a checkout that nobody was lent is removed."""
 _DEEPEST = 8
 """Submodules within submodules that are followed."""
 _MOST = 256
@@ -205,18 +208,22 @@ def submodule_address(url: str, outer: RepositoryAddress) -> RepositoryAddress:
     return address
 
 
-def tree_rooms(cache: Path) -> Iterator[Path]:
-    """The directories of all lent checkouts, in use or not."""
-    for room in (cache / "git").glob(f"*/{TREES}"):
-        yield from (slot for slot in room.iterdir() if slot.is_dir())
+def remove_unused(cache: Path, *, dry_run: bool = False) -> tuple[str, ...]:
+    """Remove checkouts that have not been lent for `UNUSED` seconds; says what that was, or would be.
 
-
-def remove_slot(slot: Path) -> bool:
-    """Remove one lent checkout; False where it is in use."""
-    with lock_on(slot.with_name(f"{slot.name}.lock"), wait=False) as mine:
-        if mine:
-            _remove(slot)
-        return mine
+    Clones stay: what they hold would have to be fetched again.
+    """
+    removed = []
+    for slot in (cache / "git").glob(f"*/{TREES}/*"):
+        with suppress(OSError, EnvironmentFailureError):
+            if not slot.is_dir() or time.time() - slot.stat().st_mtime < UNUSED:
+                continue
+            with lock_on(slot.with_name(f"{slot.name}.lock"), wait=False) as mine:
+                if mine:
+                    removed.append(f"a checkout that is not used any more ({slot})")
+                    if not dry_run:
+                        _remove(slot)
+    return tuple(removed)
 
 
 def _escaped(path: str) -> str:
