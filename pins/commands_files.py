@@ -8,20 +8,12 @@ import typer
 from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
 from pins.drawing import Format, check_options, drawn
 from pins.errors import UndeterminedError, UsageError
+from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
 
 if TYPE_CHECKING:
     from pins.model import PinSet
 
 app = new_app("Read and edit the pins of files.")
-
-BuildArg = Annotated[
-    list[str] | None, typer.Option("--build-arg", metavar="K=V", help="Read as if the builder were given it.")
-]
-Target = Annotated[str, typer.Option("--target", metavar="STAGE", help="The stage that is built; the last by default.")]
-Repo = Annotated[
-    list[str] | None, typer.Option("--repo", metavar="NAME=PATH", help="A clone of a git pin's repository; repeatable.")
-]
-ContextDirectory = Annotated[Path | None, typer.Option("--context", metavar="DIR", help="The build context.")]
 
 
 @app.command("show")
@@ -65,7 +57,7 @@ def _show(
 
     check_options(output_format, quiet, verbose)
     request = ReadRequest(
-        tuple(paths), rev, _pairs(build_arg, "--build-arg"), target, tuple(chain or ()), _clones(repo), context
+        tuple(paths), rev, pairs(build_arg, "--build-arg"), target, tuple(chain or ()), clones(repo), context
     )
     found = read_all(request)
     if stage:
@@ -139,7 +131,7 @@ def _diff(
     check_options(output_format, quiet, verbose)
     if len(paths) > 2 or (len(paths) == 2) == bool(rev):
         raise UsageError("give two files, or one file or directory with --rev OLD..NEW")
-    request = ReadRequest((), "", _pairs(build_arg, "--build-arg"), target, (), _clones(repo), context)
+    request = ReadRequest((), "", pairs(build_arg, "--build-arg"), target, (), clones(repo), context)
     if rev:
         old, dots, new = rev.partition("..")
         if not old or not dots:
@@ -227,21 +219,3 @@ def _set(
             patch = done.patch.decode("utf-8", "backslashreplace")
             document = Document(f"Pins set in {file}", Tone.PLAIN, (Code(patch),), ())
             return deliver(drawn(document, output_format, output, no_color), output)
-
-
-def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
-        if not name or not equals:
-            raise UsageError(f"{option} {text!r} must be NAME=VALUE")
-        pairs[name] = value
-    return pairs
-
-
-def _clones(given: list[str] | None) -> dict[str, Path]:
-    clones = {name.lower(): Path(path) for name, path in _pairs(given, "--repo").items()}
-    for name, path in clones.items():
-        if not path.is_dir():
-            raise UsageError(f"--repo {name}={path}: there is no such directory")
-    return clones

@@ -8,6 +8,7 @@ import typer
 from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
 from pins.drawing import Format, check_options, drawn
 from pins.errors import NoSolutionError, UndeterminedError, UsageError
+from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
 
 if TYPE_CHECKING:
     from pins.report.windows_model import EnvironmentWindows
@@ -39,6 +40,11 @@ Prerelease = Annotated[
 Offline = Annotated[bool, typer.Option("--offline", help="Use only what is in the cache.")]
 IgnoreKnownBad = Annotated[bool, typer.Option("--ignore-known-bad", help="Leave known-bad versions and holds out.")]
 
+WithoutRule = Annotated[
+    list[str] | None, typer.Option("--without-rule", metavar="RULE", help="Infer nothing by this rule. Repeatable.")
+]
+Revision = Annotated[str, typer.Option("--rev", metavar="REV", help="Read FILE at this revision of its repository.")]
+
 
 @app.command("windows")
 @guarded
@@ -61,6 +67,12 @@ def _windows(
     prerelease: Prerelease = None,
     offline: Offline = False,
     ignore_known_bad: IgnoreKnownBad = False,
+    without_rule: WithoutRule = None,
+    rev: Revision = "",
+    build_arg: BuildArg = None,
+    target: Target = "",
+    repo: Repo = None,
+    context: ContextDirectory = None,
     output_format: Format = "text",
     output: Output = None,
     quiet: Quiet = False,
@@ -95,6 +107,12 @@ def _windows(
         prereleases=tuple(prerelease or ()),
         offline=offline,
         ignore_known_bad=ignore_known_bad,
+        revision=rev,
+        build_args=pairs(build_arg, "--build-arg"),
+        target=target,
+        context=context,
+        clones=clones(repo),
+        without_rules=tuple(without_rule or ()),
     )
     from pins.report.windows_model import WindowsReport
 
@@ -157,6 +175,12 @@ def _why(
     prerelease: Prerelease = None,
     offline: Offline = False,
     ignore_known_bad: IgnoreKnownBad = False,
+    without_rule: WithoutRule = None,
+    rev: Revision = "",
+    build_arg: BuildArg = None,
+    target: Target = "",
+    repo: Repo = None,
+    context: ContextDirectory = None,
     output_format: Format = "text",
     output: Output = None,
     quiet: Quiet = False,
@@ -191,6 +215,12 @@ def _why(
         prereleases=tuple(prerelease or ()),
         offline=offline,
         ignore_known_bad=ignore_known_bad,
+        revision=rev,
+        build_args=pairs(build_arg, "--build-arg"),
+        target=target,
+        context=context,
+        clones=clones(repo),
+        without_rules=tuple(without_rule or ()),
     )
     with gathered_for(request) as question:
         gathered = question.gathered

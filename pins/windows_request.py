@@ -4,16 +4,22 @@ import os
 import platform
 import re
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pins.errors import UsageError
-from pins.resolve.problem import Constraint, Gathered, Origin, OriginKind, Problem
+from pins.resolve.problem import Constraint, Gathered, Origin, OriginKind, Problem, RequirementSource
 from pins.resolve.requirement_line import read_line
 from pins.sources.target import Installer, Target, described_target, target_of
+
+if TYPE_CHECKING:
+    from pins.metadata.environments.model import FileEnvironments
+    from pins.metadata.gather import GatherRequest, ReadFile
+    from pins.sources.metadata_cache import MetadataCache
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,9 @@ class WindowsRequest:
         prereleases: names whose pre-releases count; ":all:" for all.
         offline: whether only what is kept may be used.
         ignore_known_bad: whether known-bad versions and holds are left out.
+        revision, build_args, target, context: how `file` is read, as for `pins show`.
+        clones: repositories of git pins, by name.
+        without_rules: inferred constraints that are switched off.
     """
 
     file: Path | None = None
@@ -50,6 +59,12 @@ class WindowsRequest:
     prereleases: tuple[str, ...] = ()
     offline: bool = False
     ignore_known_bad: bool = False
+    revision: str = ""
+    build_args: Mapping[str, str] = field(default_factory=dict)
+    target: str = ""
+    context: Path | None = None
+    clones: Mapping[str, Path] = field(default_factory=dict)
+    without_rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +96,8 @@ def gathered_for(request: WindowsRequest) -> Iterator[Question]:
 
     if request.file is None and not request.require:
         raise UsageError("nothing is asked for: give a FILE, or --require 'NAME>=VERSION'")
-    target = target_for(request)
+    read = _read_file(request)
+    target = target_for(request) if read is None else target_for(request, read.environments)
     configuration = read_index_configuration(
         request.index_url, request.extra_index_url, environment=os.environ, directory=Path.cwd()
     )
@@ -91,22 +107,79 @@ def gathered_for(request: WindowsRequest) -> Iterator[Question]:
     with PackageIndex(configuration, target, cache=PageCache(cache / "pages"), offline=request.offline) as index:
         source = IndexRequirements(index, before=before, cache=metadata)
         try:
-            problem = stated_problem(request, target)
-            yield Question(Gathered((problem,), source), target)
+            if read is None:
+                gathered = Gathered((stated_problem(request, target),), source)
+            else:
+                gathered = _gathered(request, read, source, target, metadata)
+            yield Question(gathered, target)
         finally:
             metadata.close()
 
 
-def target_for(request: WindowsRequest) -> Target:
-    """What everything must fit: an interpreter that is named, a version of Python, or the one that runs this."""
+def _read_file(request: WindowsRequest) -> "ReadFile | None":
+    if request.file is None:
+        return None
+    from pins.metadata.gather import read_file
+
+    return read_file(_gather_request(request, request.file))
+
+
+def _gather_request(request: WindowsRequest, file: Path) -> "GatherRequest":
+    from pins.metadata.gather import GatherRequest
+
+    return GatherRequest(
+        file,
+        request.revision,
+        request.build_args,
+        request.target,
+        request.clones,
+        request.context,
+        frozenset(request.without_rules),
+    )
+
+
+def _gathered(
+    request: WindowsRequest, read: "ReadFile", source: RequirementSource, target: Target, cache: "MetadataCache"
+) -> Gathered:
+    """The problems of a file, each with what the command line adds."""
+    from pins.metadata.gather import gather
+    from pins.sources.page_cache import cache_directory
+
+    assert request.file is not None
+    found = gather(_gather_request(request, request.file), read, source, target, cache_directory(os.environ), cache)
+    added = stated_problem(request, target)
+    problems = []
+    for problem in found.problems:
+        joined = replace(
+            problem,
+            requirements=(*problem.requirements, *added.requirements),
+            bounds=(*problem.bounds, *added.bounds),
+            prereleases=problem.prereleases | added.prereleases,
+            targets=(*problem.targets, *(name for name in added.targets if name not in problem.targets)),
+        )
+        problems.append(without_ignored(joined, request))
+    if request.packages:
+        problems = [problem for problem in problems if set(request.packages) & set(problem.targets)] or problems
+    return replace(found, problems=tuple(problems))
+
+
+def target_for(request: WindowsRequest, environments: "FileEnvironments | None" = None) -> Target:
+    """What everything must fit: an interpreter that is named, a version of Python, or the one that runs this.
+
+    What a file says of its Python and its C library counts before this machine's.
+    """
     installer = _installer(request.installer)
     if "/" in request.python:
         return target_of(Path(request.python), installer)
     here = sysconfig.get_platform()
     system = request.platform or here
     glibc = platform.libc_ver()[1] if system == here else ""
+    python = request.python
+    if environments is not None:
+        glibc = environments.glibc or glibc
+        python = python or environments.python
     return described_target(
-        request.python or platform.python_version(), platform=system, glibc=glibc or "2.28", installer=installer
+        python or platform.python_version(), platform=system, glibc=glibc or "2.28", installer=installer
     )
 
 
@@ -125,21 +198,19 @@ def stated_problem(request: WindowsRequest, target: Target) -> Problem:
         prereleases=frozenset("*" if name == ":all:" else name for name in request.prereleases),
         targets=tuple(dict.fromkeys(read_line(one.requirement).name for one in requirements)),
     )
-    return with_options(problem, request)
-
-
-def with_options(problem: Problem, request: WindowsRequest) -> Problem:
-    """A problem with what is assumed, which windows are asked for, and without what is to be ignored."""
     given = tuple(_given(text) for text in request.given)
+    packages = tuple(read_line(name).name or name for name in request.packages)
+    return replace(problem, bounds=(*problem.bounds, *given), targets=packages or problem.targets)
+
+
+def without_ignored(problem: Problem, request: WindowsRequest) -> Problem:
+    """A problem without known-bad versions and holds, where they are to be ignored; with only the windows asked for."""
     bounds = problem.bounds
     if request.ignore_known_bad:
         bounds = tuple(b for b in bounds if b.origin.kind not in (OriginKind.KNOWN_BAD, OriginKind.HOLD))
-    return replace(
-        problem,
-        requirements=(*problem.requirements, *given),
-        bounds=bounds,
-        targets=tuple(read_line(name).name or name for name in request.packages) or problem.targets,
-    )
+    names = {read_line(name).name for name in request.packages}
+    targets = tuple(name for name in problem.targets if name in names) if names else problem.targets
+    return replace(problem, bounds=bounds, targets=targets)
 
 
 def constraints_of(path: Path) -> Iterator[Constraint]:
@@ -201,10 +272,3 @@ def _given(text: str) -> Constraint:
         raise UsageError(f"--given {text!r} must be NAME=VERSION")
     found = _stated(f"{name}=={version}", "--given")
     return replace(found, origin=Origin(OriginKind.GIVEN, file="--given"))
-
-
-def checked_packages(names: Sequence[str], known: Sequence[str]) -> None:
-    """Raises UsageError where a window is asked for of something that nothing mentions."""
-    for name in names:
-        if name not in known:
-            raise UsageError(f"--package {name}: nothing that was read requires it")

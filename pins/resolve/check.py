@@ -107,8 +107,12 @@ class SolutionCheck:
 
     def _takes(self, line: "_Parsed", chosen: Mapping[str, str], guessing: bool) -> bool:
         choice = self._labels[line.name].get(chosen[line.name])
-        if line.url or choice is None or choice.version is None:
-            return guessing or not (line.url or line.specifiers)
+        if line.url or choice is None:
+            return guessing
+        if choice.version is None:
+            exact = [one for one in SpecifierSet(line.specifiers) if one.operator == "==="]
+            known = len(exact) == len(SpecifierSet(line.specifiers))
+            return (known or guessing) and all(one.contains(choice.label, prereleases=True) for one in exact)
         return _contains(line.specifiers, choice.version, choice.label)
 
 
@@ -131,6 +135,5 @@ def _parsed(text: str) -> _Parsed:
 @lru_cache(maxsize=65536)
 def _contains(specifiers: str, version: Version, label: str) -> bool:
     return all(
-        one.contains(version, prereleases=True) or (one.operator == "===" and one.contains(label, prereleases=True))
-        for one in SpecifierSet(specifiers)
+        one.contains(label if one.operator == "===" else version, prereleases=True) for one in SpecifierSet(specifiers)
     )

@@ -10,6 +10,11 @@ from packaging.version import InvalidVersion, Version
 from pins.resolve.problem import Choice
 
 
+def compares_versions(specifiers: SpecifierSet) -> bool:
+    """Whether specifiers ask for the version of a choice, not only for its text."""
+    return any(specifier.operator != "===" for specifier in specifiers)
+
+
 class VersionList:
     """The versions of one name, and what specifiers take of them.
 
@@ -20,7 +25,7 @@ class VersionList:
         choices: in their order.
 
     Attributes:
-        versionless: choices whose version is not known. Every specifier takes them, for nothing says that it does not.
+        versionless: choices whose version is not known. Every specifier but === takes them: nothing says it does not.
         all: every choice.
     """
 
@@ -52,13 +57,11 @@ class VersionList:
         return mask
 
     def _one_by_one(self, specifier: Specifier) -> int:
+        if specifier.operator == "===":  # compares texts, and a choice's label is its text
+            return sum(2 << i for i, one in enumerate(self._choices) if specifier.contains(one.label, prereleases=True))
         mask = self.versionless
         for i, choice in enumerate(self._choices):
-            # === compares the text, which the index wrote; its label is that text.
-            if choice.version is not None and (
-                specifier.contains(choice.version, prereleases=True)
-                or (specifier.operator == "===" and specifier.contains(choice.label, prereleases=True))
-            ):
+            if choice.version is not None and specifier.contains(choice.version, prereleases=True):
                 mask |= 2 << i
         return mask
 

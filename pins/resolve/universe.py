@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from pins.errors import UsageError
 from pins.resolve.facts import Admission, Asks, Fact, NotKnown, Stated, Unusable
-from pins.resolve.matching import VersionList
+from pins.resolve.matching import VersionList, compares_versions
 from pins.resolve.problem import Choice, Constraint, Origin, Problem, RequirementSource, Requires
 from pins.resolve.requirement_line import Markers, RequirementLine, read_line
 from pins.resolve.search import ABSENT, Edge, Literal, Search
@@ -411,7 +411,7 @@ class Universe:
                 target = self._variables[line.name, extra].variable
                 allowed[target] = allowed.get(target, mask) & mask
             self._support(node, value, line, base)
-            if base.versions.versionless and str(line.specifiers):
+            if base.versions.versionless and compares_versions(line.specifiers):
                 self._unknown_match(node, value, base)
         for target, mask in allowed.items():
             if target == node.variable:
@@ -460,7 +460,7 @@ class Universe:
     def _unknown_if_unmatched(self, node: Node, line: RequirementLine) -> None:
         if line.url:
             self._unknown(node, node.versions.all)
-        elif node.versions.versionless and str(line.specifiers):
+        elif node.versions.versionless and compares_versions(line.specifiers):
             self._unknown(node, node.versions.versionless)
 
     def _unknown_match(self, node: Node, value: int, base: Node) -> None:
