@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bisector.earlier_runs import Durations, earlier_durations
 from bisector.model import Axis, Candidate
 from bisector.preparation import axes_of, feasible, lay_chain, make_environment, pins_of, read_index
+from bisector.report.model import Move
 from bisector.request import RunRequest
 from bisector.search_order import in_search_order
 from bisector.smoke import check_script
 from bisector.space import Chain
 
+CONFIRMATIONS = 6
+"""Further runs of the script on builds that exist: several at the culprit and its predecessor."""
 PLANNED_RESOLUTIONS = 64
 """Candidates up to which a plan asks the resolver about each."""
 
@@ -26,17 +30,37 @@ class Plan:
         chain: the candidates in the order that is searched.
         infeasible: candidates that cannot be resolved, with the reason, as far as they were asked for.
         notes: what the user should know of the ends.
+        durations: what a build and a run took in earlier runs like this, None where there were none.
     """
 
     axes: tuple[Axis, ...]
     chain: Chain
     infeasible: tuple[tuple[Candidate, str], ...] = ()
     notes: tuple[str, ...] = ()
+    durations: Durations | None = None
 
     @property
     def most_builds(self) -> int:
         """Builds that a script without flakes needs at most, both ends included, the swap test apart."""
         return math.ceil(math.log2(self.chain.steps)) + 2
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """About how long the search takes, the swap test apart; None where no earlier run tells."""
+        if self.durations is None:
+            return None
+        return self.most_builds * (self.durations.build + self.durations.run) + CONFIRMATIONS * self.durations.run
+
+    def forced(self) -> list[tuple[tuple[Move, ...], str]]:
+        """The steps in which several pins move, with the reason why the first of them cannot move alone."""
+        reasons = dict(self.infeasible)
+        found = []
+        for upper in range(1, self.chain.steps + 1):
+            moves = self.chain.moves(upper)
+            if len(moves) > 1:
+                alone = self.chain.candidates[upper - 1].moved(moves[0].pin, moves[0].new)
+                found.append((moves, reasons.get(alone, "")))
+        return found
 
 
 def plan(request: RunRequest) -> Plan:
@@ -52,7 +76,7 @@ def plan(request: RunRequest) -> Plan:
     chain = lay_chain(axes, environment, reasons)
     for candidate in _worth_asking(chain):
         feasible(environment, candidate, reasons)
-    return Plan(axes, chain, tuple(reasons.items()), tuple(environment.notes))
+    return Plan(axes, chain, tuple(reasons.items()), tuple(environment.notes), earlier_durations(request))
 
 
 def _worth_asking(chain: Chain) -> tuple[Candidate, ...]:

@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from bisector.model import short_text
-from bisector.report.wording import count
+from bisector.report.wording import count, duration
 from pins.errors import UsageError
 from pins.json_document import opening
 from pins.model import PinKind
@@ -39,6 +39,14 @@ def render_plan(plan: "Plan", output_format: str) -> str:
         f"Builds: at most {plan.most_builds} where the script is deterministic and every candidate builds"
         + (", the swap test apart." if len(plan.axes) > 1 else ".")
     )
+    if plan.durations is not None and plan.expected_seconds is not None:
+        lines.append(
+            f"Time: about {duration(plan.expected_seconds)}, at {duration(plan.durations.build)} a build and"
+            f" {duration(plan.durations.run)} a run, as in {count(plan.durations.runs, 'earlier run')}."
+        )
+    for moves, reason in plan.forced():
+        said = ", ".join(f"{move.pin} {short_text(move.old)} -> {short_text(move.new)}" for move in moves)
+        lines.append(f"Forced together: {said}" + (f": {reason}" if reason else ""))
     lines += [f"Note: {note}." for note in plan.notes]
     if plan.infeasible:
         lines.append("Cannot be resolved, and is never built:")
@@ -79,6 +87,11 @@ def _document(plan: "Plan") -> dict[str, object]:
         "chain_length": plan.chain.steps + 1,
         "infeasible": [{"candidate": dict(candidate), "reason": reason} for candidate, reason in plan.infeasible],
         "most_builds": plan.most_builds,
+        "expected_seconds": plan.expected_seconds,
+        "forced_together": [
+            {"moves": [{"pin": move.pin, "old": move.old, "new": move.new} for move in moves], "reason": reason}
+            for moves, reason in plan.forced()
+        ],
         "notes": list(plan.notes),
     }
 
