@@ -14,6 +14,7 @@ from bisector.processes import end_marked
 from bisector.runs import CHECK, JOURNAL, all_runs, driving, identity_of, is_driven, marker_of, state_directory
 from bisector.temporary import remove_abandoned_directories
 from pins.errors import EnvironmentFailureError, PinsError, UsageError
+from pins.sources.git.work_trees import remove_unused
 from pins.sources.page_cache import cache_directory
 
 NO_RUN = "no run"
@@ -87,6 +88,7 @@ def collect_garbage(
     cache = cache_directory(os.environ)
     if not dry_run:
         garbage.removed += [Leftover(what, NO_RUN) for what in remove_abandoned(cache)]
+    garbage.removed += [Leftover(what, NO_RUN) for what in remove_unused(cache, dry_run=dry_run)]
     garbage.removed += [
         Leftover(f"a temporary directory ({path})", NO_RUN) for path in remove_abandoned_directories(dry_run=dry_run)
     ]
