@@ -131,7 +131,8 @@ def test_a_shallow_clone_says_that_it_is_one(source: RepositoryBuilder, cache: P
 @pytest.mark.parametrize(
     "text",
     ["", "-x", "--upload-pack=x", "ext::sh -c x", "fd::17", "ftp://h/x", "https://", "ssh://-oProxyCommand=x/y",
-     "-oProxyCommand=x:path", "https://u:secret@h/x", "https://ghp_secret0123456789@h/x", "https://${TOKEN}@h/x", "https://h/x\ny", "/no/such/directory", "host:-path"],
+     "-oProxyCommand=x:path", "https://u:secret@h/x", "https://ghp_secret0123456789@h/x", "https://${TOKEN}@h/x",
+     "https://h/x\ny", "/no/such/directory", "host:-path"],
 )  # fmt: skip
 def test_what_is_no_repository_or_would_run_something_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
