@@ -9,7 +9,7 @@ from pathlib import Path
 from pins.files.commands.git import GitCall, read_git
 from pins.files.commands.pip import PipCall, read_pip
 from pins.files.commands.wrappers import unwrap
-from pins.files.dockerfile.read import CloseReading, StepReading
+from pins.files.dockerfile.close_reading import CloseReading, StepReading
 from pins.files.shell.command import Command
 from pins.files.values import Value
 from pins.model import Pin, PinSet

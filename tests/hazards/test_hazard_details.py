@@ -145,6 +145,12 @@ def test_the_hunks_of_a_patch_are_read_from_the_build_context() -> None:
     assert not check([subject_of(text, "Dockerfile", **{"docker/p.patch": with_context})], chosen(["zero"], ()))
 
 
+def test_a_patch_on_a_file_elsewhere_is_not_on_the_checkout_around_the_command() -> None:
+    text = "FROM ubuntu:22.04\nRUN git clone -b main https://h.example/v.git && cd v && patch {} ./fix.patch\n"
+    assert found(text.format("csrc/a.h"), "patch-on-moving-reference")
+    assert not found(text.format("/opt/rocm/include/hip/a.h"), "patch-on-moving-reference")
+
+
 def test_credentials_in_an_address_are_masked() -> None:
     text = "FROM ubuntu:22.04\nRUN git clone https://someone:secret@h.example/w.git && cd w && pip install .; ls\n"
     for hazard in check([subject_of(text)], chosen(["all"], ())):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from pins.files.dockerfile.read import StepReading
+from pins.files.dockerfile.close_reading import StepReading
 from pins.files.dockerfile.syntax import KEYWORDS, json_words
 from pins.files.edit import Edit
 from pins.files.joined import JoinedText

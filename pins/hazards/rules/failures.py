@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pins.files.commands.git import read_git
 from pins.files.commands.pip import read_pip
-from pins.files.dockerfile.read import StepReading
+from pins.files.dockerfile.close_reading import StepReading
 from pins.files.joined import JoinedText
 from pins.files.shell.syntax import (
     AndOr,

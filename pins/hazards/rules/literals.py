@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from pins.files.dockerfile.read import StepReading
+from pins.files.dockerfile.close_reading import StepReading
 from pins.files.edit import Edit
 from pins.files.values import text_of, unknown_of
 from pins.hazards.model import Finding

@@ -37,6 +37,9 @@ def _applications(subject: Subject) -> Iterator[tuple[Ran, list[Value], str]]:
             for index, word in enumerate(ran.words):
                 if text_of(word) in {"-d", "--directory"} and index + 1 < len(ran.words):
                     directory = posixpath.normpath(posixpath.join(directory or ".", text_of(ran.words[index + 1])))
+            named = [text_of(word) for word in words]
+            if len(named) > 1 and not named[0].endswith((".patch", ".diff")):  # patch FILE PATCH
+                directory = posixpath.dirname(posixpath.normpath(posixpath.join(directory or ".", named[0])))
             yield ran, [*ran.command.inputs, *words], directory
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pins.files.dockerfile.read import StepReading
+from pins.files.dockerfile.close_reading import StepReading
 from pins.files.dockerfile.syntax import Instruction
 from pins.files.joined import JoinedText
 
