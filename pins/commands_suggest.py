@@ -66,7 +66,7 @@ def _suggest(
 
     Without --write or --branch nothing is changed. Exit code 3 when nothing could be told.
     """
-    from pins.commands_files import _pairs
+    from pins.commands_files import pairs
     from pins.suggest.bisection import document_of, read_bisection
     from pins.suggest.model import Policy
     from pins.suggest.suggesting import SuggestRequest, suggest
@@ -91,7 +91,7 @@ def _suggest(
         now.date(),
         bisected,
         wanted,
-        _pairs(build_arg, "--build-arg"),
+        pairs(build_arg, "--build-arg"),
         target,
         _typed(),
         moment(exclude_newer) if exclude_newer else now,
