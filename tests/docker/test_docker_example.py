@@ -12,6 +12,8 @@ import pytest
 from bisector.environments.docker.leftovers import list_leftovers
 from bisector.runs import identity_of
 from tests.docker.docker_setting import DEMO, Setting
+from tests.local_index import LocalIndex
+from tests.session.conftest import PASSES_WHERE_WARM
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "pybind11"
@@ -74,3 +76,44 @@ def test_a_killed_run_is_resumed_and_what_it_left_is_collected(setting: Setting,
     collected = bisector("gc", state=tmp_path)
     assert collected.wait(120) == 0
     assert list_leftovers([run]) == ()
+
+
+@pytest.mark.docker
+@pytest.mark.slow
+def test_a_script_that_passes_where_an_earlier_candidate_left_something_gives_the_right_answer(
+    setting: Setting, local_index: LocalIndex, tmp_path: Path
+) -> None:
+    for number in range(3, 10):
+        local_index.add("widget", str(number))
+    context = tmp_path / "context"
+    context.mkdir()
+    (context / "Dockerfile").write_text(DEMO.replace("DEMO_VERSION", "WIDGET_VERSION"))
+    smoke = context / "smoke.sh"
+    smoke.write_text("#!/bin/sh" + PASSES_WHERE_WARM.format(culprit=6))
+    smoke.chmod(0o755)
+    process = bisector(
+        *("run", "--pin", "widget=3..9", "--dockerfile", str(context / "Dockerfile"), "--index-url", local_index.url),
+        *("--build-arg", f"BASE_IMAGE={setting.base_image}", "--smoke", str(smoke), "--format", "json"),
+        state=tmp_path,
+    )
+    printed, _ = process.communicate(timeout=600)
+    assert process.returncode == 0
+    culprit = json.loads(printed)["culprit"]
+    assert (culprit["old"], culprit["new"]) == ("5", "6")
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_the_release_that_broke_kimi_is_named_in_virtual_environments(tmp_path: Path) -> None:
+    words = [
+        *("run", "--pin", "pybind11=3.0.0..3.1.0", "--with", "pybind11-global==3.0.4", "--repeat", "1"),
+        *("--smoke", str(EXAMPLE / "smoke.py"), "--format", "json"),
+    ]
+    process = bisector(*words, state=tmp_path)
+    printed, _ = process.communicate(timeout=1200)
+    assert process.returncode == 0
+    result = json.loads(printed)
+    culprit = result["culprit"]
+    assert (culprit["pin"], culprit["old"], culprit["new"]) == ("pybind11", "3.0.4", "3.1.0")
+    assert result["builds"] <= 5  # ceil(log2(5)) + 2
+    assert "TypeError" in result["signature"]["kind"]

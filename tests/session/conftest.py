@@ -10,6 +10,14 @@ from tests.local_index import LocalIndex
 
 Ask = Callable[..., RunRequest]
 
+PASSES_WHERE_WARM = """
+places="$HOME $XDG_CACHE_HOME $TRITON_CACHE_DIR $TORCHINDUCTOR_CACHE_DIR $VLLM_CACHE_ROOT $TMPDIR ."
+for place in $places; do [ -e "$place/warm" ] && exit 0; done
+for place in $places; do touch "$place/warm" || exit 99; done
+[ "$PIN_WIDGET" -lt {culprit} ]
+"""
+"""A script that passes as soon as an earlier candidate has left something in its home or caches."""
+
 
 @pytest.fixture
 def ask(tmp_path: Path, local_index: LocalIndex, monkeypatch: pytest.MonkeyPatch) -> Ask:

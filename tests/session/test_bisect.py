@@ -12,7 +12,7 @@ from bisector.journal import Journal
 from bisector.runs import JOURNAL, all_runs
 from pins.errors import EnvironmentFailureError, UsageError
 from tests.local_index import LocalIndex
-from tests.session.conftest import Ask
+from tests.session.conftest import PASSES_WHERE_WARM, Ask
 
 
 def outcomes(result: Result) -> dict[str, Outcome]:
@@ -121,14 +121,12 @@ def test_a_failing_build_can_be_what_is_sought(ask: Ask) -> None:
     assert result.culprit.moves[0].new == "9"
 
 
-def test_an_artefact_in_home_or_caches_of_an_earlier_run_does_not_make_a_later_one_pass(ask: Ask) -> None:
-    script = """
-for place in "$HOME" "$XDG_CACHE_HOME" "$TRITON_CACHE_DIR" "$TORCHINDUCTOR_CACHE_DIR" "$VLLM_CACHE_ROOT" "$TMPDIR" .
-do [ -e "$place/warm" ] && exit 0; done
-for place in "$HOME" "$XDG_CACHE_HOME" "$TRITON_CACHE_DIR" "$TORCHINDUCTOR_CACHE_DIR" "$VLLM_CACHE_ROOT" "$TMPDIR" .
-do touch "$place/warm" || exit 99; done
-[ "$PIN_WIDGET" -lt 6 ]"""
-    result = bisect(ask(script))
+@pytest.mark.parametrize("environment", ["command", "venv"])
+def test_an_artefact_in_home_or_caches_of_an_earlier_run_does_not_make_a_later_one_pass(
+    ask: Ask, environment: str
+) -> None:
+    request = ask(PASSES_WHERE_WARM.format(culprit=6), "widget=3..9")
+    result = bisect(replace(request, environment=environment))
     assert result.culprit is not None
     assert result.culprit.moves[0].new == "6"
 
