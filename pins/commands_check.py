@@ -75,7 +75,7 @@ def _check(
         return deliver(_about_rules(explain, output_format, output, no_color), output)
     if not paths:
         raise UsageError("give a FILE or a directory to check, such as `pins check docker/Dockerfile`")
-    from pins.commands_files import _clones, pairs
+    from pins.file_options import clones, pairs
     from pins.hazards.check import check
     from pins.hazards.gather import gather
     from pins.hazards.table import chosen
@@ -86,7 +86,7 @@ def _check(
     subjects = gather(
         paths,
         revision=rev,
-        clones=_clones(repo),
+        clones=clones(repo),
         build_args=pairs(build_arg, "--build-arg"),
         target=target,
         context=context,

@@ -66,7 +66,7 @@ def _suggest(
 
     Without --write or --branch nothing is changed. Exit code 3 when nothing could be told.
     """
-    from pins.commands_files import pairs
+    from pins.file_options import pairs
     from pins.suggest.bisection import document_of, read_bisection
     from pins.suggest.model import Policy
     from pins.suggest.suggesting import SuggestRequest, suggest

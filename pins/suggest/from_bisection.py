@@ -12,6 +12,7 @@ from pins.model import Form, Pin, PinKind, PinSet
 from pins.suggest.bisection import Bisected, Tried
 from pins.suggest.choose import ascending, drawn_versions, options_for
 from pins.suggest.cost import not_shipping, rebuilt
+from pins.suggest.known import breaks_of
 from pins.suggest.model import (
     Certainty,
     Option,
@@ -172,7 +173,11 @@ def _because(bisected: Bisected, pin: Pin, current: str) -> list[Reason]:
     if bisected.subject:
         chain.append(Reason(f"{_short(bisected.new)} is “{bisected.subject[:120]}”", link=bisected.url))
     if bisected.alone_on_good:
-        chain.append(Reason(f"this step alone, on the good set of pins: {bisected.alone_on_good}"))
+        word = {"pass": "passes", "fail": "fails"}.get(bisected.alone_on_good, bisected.alone_on_good)
+        chain.append(Reason(f"this step alone, on the good set of pins: {word}"))
+    chain.extend(
+        Reason(known.reason, known.origin, known.link) for known in breaks_of(pin.name) if known.first == bisected.new
+    )
     for name, value in bisected.partners:
         chain.append(Reason(f"it takes {name} {value} as well to make it fail"))
     for name, old, new in bisected.moves:
