@@ -127,7 +127,7 @@ def served(repository: Path) -> Iterator[str]:
     git(repository, "update-server-info")
 
     class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *arguments: object) -> None:
+        def log_message(self, *arguments: object) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(repository)))
