@@ -9,6 +9,9 @@ until = "a later release passes"
 since = 2026-08-19
 review = 2026-09-18
 evidence = "bisect run 20260819-101500-a1b2"
+
+What is no package has `value` in the place of `requirement`: a commit, an image. `since`, `until`, `review` and the rest
+may be left out by who writes by hand. `pins windows` keeps to the requirements (`pins.metadata.known_facts`).
 """
 
 import json
@@ -31,7 +34,8 @@ class Hold:
 
     Attributes:
         pin: name of what is held.
-        requirement: what holds it: "pybind11<3.1.0", or "triton@COMMIT" for a git pin.
+        requirement: what holds it, such as "pybind11<3.1.0"; "" for what is no package.
+        value: of what is no package: the commit or image that it is held at.
         file: the file that it is written in, from the top of the repository.
         reason: why.
         until: what ends it.
@@ -44,10 +48,11 @@ class Hold:
     requirement: str
     file: str
     reason: str
-    until: str
-    since: date
+    until: str = ""
+    since: date | None = None
     review: date | None = None
     evidence: str = ""
+    value: str = ""
 
 
 def read_holds(data: bytes, origin: str = FILE) -> list[Hold]:
@@ -67,23 +72,26 @@ def read_holds(data: bytes, origin: str = FILE) -> list[Hold]:
 
 
 def _hold(entry: dict[str, Any], origin: str) -> Hold:
-    for key in ("pin", "requirement", "reason"):
-        if not isinstance(entry.get(key), str) or not entry[key]:
-            raise UsageError(f"{origin}: {key} is needed, as a string")
+    for key in ("pin", "requirement", "value", "file", "reason", "until", "evidence"):
+        if not isinstance(entry.get(key, ""), str):
+            raise UsageError(f"{origin}: {key} must be a string")
     for key in ("since", "review"):
         if key in entry and not isinstance(entry[key], date):
             raise UsageError(f"{origin}: {key} must be a date, such as {key} = 2026-08-19")
-    if "since" not in entry:
-        raise UsageError(f"{origin}: since is needed, a date such as since = 2026-08-19")
+    requirement, value = entry.get("requirement", ""), entry.get("value", "")
+    if bool(requirement) == bool(value) or not entry.get("reason"):
+        raise UsageError(f"{origin}: reason is needed, and either requirement or, for what is no package, value")
+    name = re.match(r"[A-Za-z0-9._-]+", requirement)
     return Hold(
-        entry["pin"],
-        entry["requirement"],
-        str(entry.get("file", "")),
+        entry.get("pin") or (name[0] if name else ""),
+        requirement,
+        entry.get("file", ""),
         entry["reason"],
-        str(entry.get("until", "")),
-        entry["since"],
+        entry.get("until", ""),
+        entry.get("since"),
         entry.get("review"),
-        str(entry.get("evidence", "")),
+        entry.get("evidence", ""),
+        value,
     )
 
 
@@ -126,6 +134,7 @@ def _block(hold: Hold) -> bytes:
     for key, value in (
         ("pin", hold.pin),
         ("requirement", hold.requirement),
+        ("value", hold.value),
         ("file", hold.file),
         ("reason", hold.reason),
         ("until", hold.until),

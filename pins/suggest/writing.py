@@ -160,15 +160,17 @@ def _verify(before: PinSet, after: PinSet, changed: Pin) -> None:
 
 def _hold(suggestion: Suggestion, relative: str, today: date) -> Hold:
     origin = next((reason.origin for reason in suggestion.because if reason.origin), "")
+    package = suggestion.pin.kind is PinKind.PACKAGE
     return Hold(
         suggestion.pin.name,
-        requirement_of(suggestion),
+        requirement_of(suggestion) if package else "",
         relative,
         suggestion.why,
         suggestion.until,
         today,
         suggestion.review,
         origin,
+        "" if package else suggestion.suggested,
     )
 
 

@@ -56,11 +56,21 @@ def test_any_text_survives(text: str) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"[[hold]\n", b"hold = 3\n", b"[[hold]]\npin = 1\n", b'[[hold]]\npin = "a"\nrequirement = "a<2"\nreason = "r"\n'],
+    [b"[[hold]\n", b"hold = 3\n", b"[[hold]]\npin = 1\n", b'[[hold]]\npin = "a"\nrequirement = "a<2"\n'],
 )
 def test_a_wrong_file_is_refused_with_its_name(data: bytes) -> None:
     with pytest.raises(UsageError, match=r"pins\.toml"):
         read_holds(data)
+
+
+def test_a_hold_written_by_hand_needs_its_requirement_and_reason_only() -> None:
+    (hold,) = read_holds(b'[[hold]]\nrequirement = "a<2"\nreason = "r"\n')
+    assert (hold.pin, hold.since, hold.until) == ("a", None, "")
+
+
+def test_a_hold_of_a_commit_has_a_value() -> None:
+    commit = replace(HOLD, pin="triton", requirement="", value="9c1ab00")
+    assert read_holds(with_hold(b"", commit)) == [commit]
 
 
 def test_the_file_stays_toml_when_lines_end_as_on_windows() -> None:
