@@ -164,6 +164,7 @@ class RunRequest:
         exclude_newer: the index is read as of this time (aware); None: as of the run's start.
         fixed: pins held still, (name, value) (`--fix`).
         repositories: those of the pins that are revisions; a pin without one is a package.
+        nested: pins that lie within the tree of another one: (name, that other pin, path in its tree) (`--within`).
         files: the ends are read from files; None where `pins` names them.
         floating: requirements that candidates leave open, for a report: found when a run starts.
         timeout_is, build_failure_is: see there.
@@ -190,6 +191,7 @@ class RunRequest:
     exclude_newer: datetime | None = None
     fixed: tuple[tuple[str, str], ...] = ()
     repositories: tuple[RepositoryRequest, ...] = ()
+    nested: tuple[tuple[str, str, str], ...] = ()
     files: FilesRequest | None = None
     floating: str = ""
     timeout_is: TimeoutIs = TimeoutIs.AUTO

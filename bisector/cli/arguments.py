@@ -73,6 +73,21 @@ def parse_repository(text: str, directory: Path) -> tuple[str, str, str]:
     return name, parse_address(place, directory).text, subdirectory
 
 
+def parse_nested(text: str, repositories: Collection[str]) -> tuple[str, str, str]:
+    """`NAME=PIN:PATH` as a pin's name, the pin in whose tree it lies, and the path that holds it there."""
+    expected = "NAME=PIN:PATH, for example --within llvm=triton:cmake/llvm-hash.txt"
+    name, _, place = text.partition("=")
+    outer, separator, path = place.partition(":")
+    if not separator:
+        raise _wrong("--within", text, "does not say in the tree of which pin, and where", expected)
+    name, outer = (_name("--within", text, each, expected) for each in (name, outer))
+    if outer not in repositories:
+        raise _wrong("--within", text, f"names {outer}, which has no repository (--repo)", expected)
+    if not path or path.startswith("/") or ".." in path.split("/") or not path.isprintable():
+        raise _wrong("--within", text, "names no path from the top of a tree", expected)
+    return name, outer, path.strip("/")
+
+
 def parse_required_path(text: str, repositories: Sequence[str]) -> tuple[str, str]:
     """`P` or `NAME=P` as the pin whose tree is meant and a path in it; without a name, the only pin there is."""
     from packaging.utils import canonicalize_name

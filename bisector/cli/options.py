@@ -31,6 +31,9 @@ class RunOptions:
 
     pin: Annotated[Texts, _text("--pin", "NAME=GOOD..BAD", "A pin and its two ends. Repeatable.")] = ()
     repo: Annotated[Texts, _text("--repo", "NAME=PATH|URL", "The pin NAME is a commit of this. Repeatable.")] = ()
+    within: Annotated[
+        Texts, _text("--within", "NAME=PIN:PATH", "NAME is pinned by PATH in the tree of PIN.", rare=True)
+    ] = ()
     checkout_only: Annotated[
         Texts, _text("--checkout-only", "NAME", "Check it out, do not install it.", rare=True)
     ] = ()

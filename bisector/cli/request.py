@@ -126,6 +126,7 @@ def _request(
         exclude_newer=_given(options.exclude_newer, lambda text: arguments.parse_date(text, "--exclude-newer")),
         fixed=fixed,
         repositories=repositories if from_files else _of_pins(repositories, {*(pin.pin for pin in pins), *dict(fixed)}),
+        nested=_nested(options, environment, {pin.pin for pin in pins}, git),
         timeout_is=TimeoutIs(_choice(options.timeout_is, "--timeout-is", tuple(TimeoutIs))),
         build_failure_is=BuildFailureIs(_choice(options.build_failure_is, "--build-failure-is", tuple(BuildFailureIs))),
         build_timeout=_seconds(options.build_timeout, "--build-timeout"),
@@ -167,6 +168,19 @@ def _repositories(options: RunOptions, directory: Path) -> tuple[RepositoryReque
         )
         for name, location, subdirectory in named
     )
+
+
+def _nested(
+    options: RunOptions, environment: str, pins: Collection[str], git: Collection[str]
+) -> tuple[tuple[str, str, str], ...]:
+    """`--within`, each of a pin that is searched."""
+    nested = tuple(arguments.parse_nested(text, git) for text in options.within)
+    for name, outer, _ in nested:
+        if name not in pins or name == outer:
+            raise UsageError(f"--within {name}=...: no such pin is searched; name it with --pin {name}=GOOD..BAD")
+    if nested and environment == "docker":
+        raise UsageError("--within: an image fetches its sources itself, with the pins that they have; use --env command")
+    return nested
 
 
 def _of_pins(repositories: tuple[RepositoryRequest, ...], pins: Collection[str]) -> tuple[RepositoryRequest, ...]:
