@@ -73,14 +73,22 @@ def make_environment(
     clones = {repository.pin: clone_of(repository) for repository in request.repositories}
     fixed = with_commits(request.fixed, clones)
     request = replace(request, fixed=fixed)
-    only = [repository.pin for repository in request.repositories if not repository.install]
-    left_out = only if request.environment != "command" else []
+    inside = [name for name, _, _ in request.nested]
+    only = [one.pin for one in request.repositories if not one.install and one.pin not in inside]
+    left_out = [*only, *inside] if request.environment != "command" else []
     known = tuple(pin for pin in pins if pin not in left_out)
     held = tuple((pin, value) for pin, value in fixed if pin not in left_out)
-    environment = _make(replace(request, fixed=held), known, index, exclude_newer, run_id, clones)
-    lent = {"venv": list(clones), "docker": only}.get(request.environment, [])
+    own = {pin: clone for pin, clone in clones.items() if pin not in inside}
+    environment = _make(replace(request, fixed=held), known, index, exclude_newer, run_id, own)
+    lent = {"venv": list(own), "docker": only}.get(request.environment, [])
     environment = GitPins(
-        environment, request.repositories, clones, cache_directory(os.environ), left_out=left_out, lent=lent
+        environment,
+        request.repositories,
+        clones,
+        cache_directory(os.environ),
+        left_out=left_out,
+        lent=lent,
+        nested=request.nested,
     )
     return FixedPins(environment, fixed) if fixed else environment
 
@@ -144,7 +152,7 @@ def _commit_sources(request: RunRequest, clones: "Mapping[str, Clone]", cache: P
     return {
         repository.pin: CommitSource(repository.pin, clones[repository.pin], repository.subdirectory, cache)
         for repository in request.repositories
-        if repository.install
+        if repository.install and repository.pin in clones
     }
 
 
