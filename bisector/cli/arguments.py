@@ -79,12 +79,12 @@ def parse_nested(text: str, repositories: Collection[str]) -> tuple[str, str, st
     name, _, place = text.partition("=")
     outer, separator, path = place.partition(":")
     if not separator:
-        raise _wrong("--within", text, "does not say in the tree of which pin, and where", expected)
-    name, outer = (_name("--within", text, each, expected) for each in (name, outer))
+        raise wrong("--within", text, "does not say in the tree of which pin, and where", expected)
+    name, outer = (checked_name("--within", text, each, expected) for each in (name, outer))
     if outer not in repositories:
-        raise _wrong("--within", text, f"names {outer}, which has no repository (--repo)", expected)
+        raise wrong("--within", text, f"names {outer}, which has no repository (--repo)", expected)
     if not path or path.startswith("/") or ".." in path.split("/") or not path.isprintable():
-        raise _wrong("--within", text, "names no path from the top of a tree", expected)
+        raise wrong("--within", text, "names no path from the top of a tree", expected)
     return name, outer, path.strip("/")
 
 

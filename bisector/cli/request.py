@@ -179,7 +179,7 @@ def _nested(
         if name not in pins or name == outer:
             raise UsageError(f"--within {name}=...: no such pin is searched; name it with --pin {name}=GOOD..BAD")
     if nested and environment == "docker":
-        raise UsageError("--within: an image fetches its sources itself, with the pins that they have; use --env command")
+        raise UsageError("--within: an image fetches its sources itself, with the pins they have; use --env command")
     return nested
 
 
