@@ -2,7 +2,8 @@
 
 What an environment does with them is its own affair: `venv` installs the commit, `command` and `docker` are handed it.
 Common to all is told here: a commit whose tree lacks what `--require-path` names is never tried, and the script finds
-each pin's tree, checked out clean for every run.
+each pin's tree, checked out clean for every run. A pin that lies within the tree of another one (`--within`) is set
+there: the environment is handed that tree as a commit of its own.
 """
 
 import hashlib
@@ -16,8 +17,10 @@ from typing import Any
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, short_text
 from bisector.request import RepositoryRequest
+from pins.errors import UsageError
 from pins.sources.git.clone import Clone
 from pins.sources.git.contents import lacking
+from pins.sources.git.replaced import with_replaced
 from pins.sources.git.work_trees import UnusableCommitError, lent_tree
 
 
@@ -31,6 +34,7 @@ class GitPins:
         cache: the user's cache directory.
         left_out: pins that the environment need not know, since they are only checked out.
         lent: pins whose trees are lent to each run; the environment has those of the others itself.
+        nested: pins within the trees of others: (name, the other pin, path).
     """
 
     def __init__(
@@ -42,6 +46,7 @@ class GitPins:
         *,
         left_out: Sequence[str] = (),
         lent: Sequence[str] = (),
+        nested: Sequence[tuple[str, str, str]] = (),
     ) -> None:
         self._environment = environment
         self._repositories = tuple(repositories)
@@ -49,6 +54,7 @@ class GitPins:
         self._cache = cache
         self._left_out = frozenset(left_out)
         self._lent = tuple(lent)
+        self._nested = tuple(nested)
 
     def __getattr__(self, name: str) -> Any:  # what only some have: `index`, `space`
         return getattr(self._environment, name)
@@ -83,13 +89,18 @@ class GitPins:
             missing = lacking(self.clones[repository.pin], commit, repository.required_paths)
             if missing:
                 raise InfeasibleError(f"{repository.pin} {short_text(commit)} has no {missing[0]} (--require-path)")
-        recipe = self._environment.resolve(self._known(candidate))
-        if not self._left_out:
+        try:
+            known = self._known(candidate)
+        except UsageError as error:
+            raise InfeasibleError(str(error)) from error
+        recipe = self._environment.resolve(known)
+        if not self._left_out and not self._nested:
             return recipe
         return replace(recipe, candidate=candidate, input_hash=self._digest(recipe.input_hash, candidate))
 
     def _digest(self, of_environment: str, candidate: Candidate) -> str:
-        commits = [(pin, candidate[pin]) for pin in candidate if pin in self._left_out]
+        inside = {name for name, _, _ in self._nested}
+        commits = [(pin, candidate[pin]) for pin in candidate if pin in self._left_out or pin in inside]
         return hashlib.sha256(repr((of_environment, commits)).encode()).hexdigest()
 
     def build(self, recipe: Recipe, directory: Path, log: Path, cancel: Event) -> Build:
@@ -100,7 +111,7 @@ class GitPins:
         except UnusableCommitError as error:
             raise BuildFailedError(str(error), Ended(1, errors=f"{error}\n")) from error
         build = self._environment.build(self._recipe(recipe), directory, log, cancel)
-        if not self._left_out or not build.content_identity:
+        if not (self._left_out or self._nested) or not build.content_identity:
             return build
         # What is only checked out belongs to the candidate as well.
         return replace(build, content_identity=self._digest(build.content_identity, recipe.candidate))
@@ -125,14 +136,24 @@ class GitPins:
     @contextmanager
     def _trees(self, candidate: Candidate) -> Iterator[tuple[tuple[str, Path], ...]]:
         with ExitStack() as stack:
+            commits = self._with_nested(candidate)
             yield tuple(
-                (pin, stack.enter_context(lent_tree(self.clones[pin], candidate[pin], self._cache)))
-                for pin in self._lent
+                (pin, stack.enter_context(lent_tree(self.clones[pin], commits[pin], self._cache))) for pin in self._lent
             )
 
     def _known(self, candidate: Candidate) -> Candidate:
         """What the environment itself is to build."""
-        return Candidate(tuple((pin, value) for pin, value in candidate.pins if pin not in self._left_out))
+        with_nested = self._with_nested(candidate)
+        return Candidate(tuple((pin, value) for pin, value in with_nested.pins if pin not in self._left_out))
+
+    def _with_nested(self, candidate: Candidate) -> Candidate:
+        """The candidate with the pins that lie within others' trees set there."""
+        values: dict[str, dict[str, tuple[str, str]]] = {}
+        for name, outer, path in self._nested:
+            values.setdefault(outer, {})[path] = (name, candidate[name])
+        for outer, inside in values.items():
+            candidate = candidate.moved(outer, with_replaced(self.clones[outer], candidate[outer], inside))
+        return candidate
 
     def _recipe(self, recipe: Recipe) -> Recipe:
         return replace(recipe, candidate=self._known(recipe.candidate))
