@@ -48,10 +48,12 @@ class CommitChange:
 
     Attributes:
         commit: whose change it is; None where the culprit is none between two commits.
+        parent: of it, that was seen to pass, where the last good commit of the chain is none; else "".
         note: what is to be said of its parents, "" for nothing.
     """
 
     commit: AxisValue | None
+    parent: str = ""
     note: str = ""
 
 

@@ -154,7 +154,7 @@ class _Assembly:
         """The last good and the first bad candidate of what was found."""
         if ending is None or ending.lower is None or ending.upper is None:
             return None
-        return self.run.chain.candidates[ending.lower], self.run.chain.candidates[ending.upper]
+        return self.run.rounds[0].witnesses(ending)
 
     def _culprits(self) -> list[Culprit]:
         """What each search found, the first one first."""
@@ -167,7 +167,8 @@ class _Assembly:
     def _culprit(self, found: FoundInRound, ending: Ending) -> Culprit:
         assert ending.lower is not None
         assert ending.upper is not None
-        moves = moves_between(found.chain.candidates[ending.lower], found.chain.candidates[ending.upper])
+        lower, upper = found.witnesses(ending)
+        moves = moves_between(lower, upper)
         axis = next(axis for axis in self.run.axes if axis.pin == moves[0].pin)
         change = axis.changed(moves[0].old, moves[0].new)
         if found.change is not None and found.change.commit is not None:

@@ -31,6 +31,16 @@ class FoundInRound:
     axes: tuple[Axis, ...] = ()
     """With the commits of merged sides that were searched; empty where none was."""
 
+    def witnesses(self, ending: Ending) -> tuple[Candidate, Candidate]:
+        """The last good and the first bad candidate; of a commit beside the chain's line, its own parent is the one."""
+        assert ending.lower is not None
+        assert ending.upper is not None
+        lower, upper = self.chain.candidates[ending.lower], self.chain.candidates[ending.upper]
+        if self.change is None or not self.change.parent or ending is not self.ending:
+            return lower, upper
+        pin = next(pin for pin in lower if lower[pin] != upper[pin])
+        return lower.moved(pin, self.change.parent), upper
+
 
 def rounds_of(decisions: Sequence[Decision], chain: Chain) -> list[FoundInRound]:
     """The searches of a run, the first one first; what was decided again after a resume replaces what was before."""
