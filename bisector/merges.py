@@ -67,6 +67,7 @@ class Finer:
         chain: for that search; None where the culprit stands as it is.
         sides: what is in that chain, or was.
         change: where the culprit stands, the commit whose change it is.
+        parent: of it, that was seen to pass, where the last good commit of the chain is none; else "".
         note: what is to be said of it.
     """
 
@@ -74,6 +75,7 @@ class Finer:
     chain: Chain | None
     sides: tuple[Side, ...] = ()
     change: AxisValue | None = None
+    parent: str = ""
     note: str = ""
 
 
@@ -151,6 +153,7 @@ def look_at_parents(
     name = short_text(step.change.id)
     known = {side.parent: side for side in sides if side.change == step.change.id}
     unknown = [parent for parent, side in known.items() if not side.clean]
+    witnesses: list[str] = []
     for parent in step.change.parents:
         if parent == step.other.id or parent in unknown:
             continue
@@ -162,11 +165,14 @@ def look_at_parents(
         if side is not None and side.commits and step.merges_two and not side.is_older:
             return _with_side(axes, chain, ending, step, side, sides)
         if stands(candidate, f"parent of {name}: is the change itself to blame?") is step.expected:
+            witnesses.append(parent)
             continue
         if side is not None and side.commits:
             return _with_side(axes, chain, ending, step, side, sides)
         unknown.append(parent)
-    return Finer(axes, None, sides, change=axis_value(step.change), note=_said(step, unknown))
+    beside = not step.goes_back and step.other.id not in step.change.parents
+    parent = witnesses[0] if beside and witnesses else ""
+    return Finer(axes, None, sides, axis_value(step.change), parent, _said(step, unknown))
 
 
 def chain_values(chain: Chain, step: _Step) -> set[str]:
