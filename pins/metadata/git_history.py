@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pins.metadata.declarations import Statement, Subject
+from pins.metadata.inferred.rules import implied_by
 from pins.metadata.kept_states import KeptStates, Key
 from pins.metadata.project_state import ProjectPlace, ProjectState
 from pins.metadata.tree import FILES, TreeRequirements, read_tree
@@ -39,10 +40,6 @@ class CommitRange:
         return first if len(self.commits) == 1 else f"{first}..{last}"
 
 
-Infer = Callable[[Callable[[str], bytes | None], str, TreeRequirements], tuple[Statement, ...]]
-"""Reads a project's code: (reads a file of the tree, the project's directory, what its build files say)."""
-
-
 class ProjectHistory:
     """Reads a project at commits of its repository; keeps what it has read.
 
@@ -50,7 +47,6 @@ class ProjectHistory:
         trees: of the repository.
         place: where the project lies.
         markers: of the target, as PEP 508 names them.
-        infer: reads its code; None reads none.
         cache: where states are kept between calls; None keeps none.
     """
 
@@ -59,22 +55,24 @@ class ProjectHistory:
         trees: Trees,
         place: ProjectPlace,
         markers: Mapping[str, str] | None = None,
-        infer: Infer | None = None,
         cache: MetadataCache | None = None,
     ) -> None:
         self._trees = trees
         self._place = place
         self._markers = dict(markers or {})
-        self._infer = infer
         self._paths = {f"{one}/{name}".lstrip("/") for one in place.directories for name in FILES}
         self._paths |= set(place.requirement_files)
         self._states: dict[Key, ProjectState] = {}
+        self._tree_paths: set[str] = set()
+        self._tree_states: dict[tuple[str, Key], TreeRequirements] = {}
         self._kept = KeptStates(cache, trees.clone.address.text, place, self._markers) if cache else None
         if self._kept is not None:
             self._paths |= self._kept.paths()
 
     def states(self, commits: Sequence[str]) -> dict[str, ProjectState]:
         """What the project requires at each commit; unknown where the repository lacks objects that say so."""
+        for example in dict.fromkeys([*commits[-1:], *commits[len(commits) // 2 :][:1], *commits[:1]]):
+            self._discover(example)
         for _ in range(_MOST_ROUNDS):
             nodes = self._trees.nodes(commits, self._paths)
             keys = {commit: _key(found) for commit, found in nodes.items()}
@@ -85,7 +83,7 @@ class ProjectHistory:
                 break
             self._trees.bring(node.id for commit in unread.values() for node in nodes[commit].values() if node.is_file)
             before = set(self._paths)
-            read = {key: self._read(commit, nodes[commit]) for key, commit in unread.items()}
+            read = {key: self._read(nodes[commit]) for key, commit in unread.items()}
             if self._paths == before:
                 self._states.update(read)
                 break
@@ -98,6 +96,16 @@ class ProjectHistory:
             commit: self._states[keys[commit]] if commit in keys else _unreadable(self._trees.unreadable[commit])
             for commit in commits
         }
+
+    def _discover(self, commit: str) -> None:
+        """Find out which files a commit's build files lead to, so that they are looked up for all commits at once."""
+        nodes = self._trees.nodes([commit], self._paths)
+        if commit not in nodes or (self._kept is not None and self._kept.states([_key(nodes[commit])])):
+            return
+        try:
+            self._read(nodes[commit], self._trees.everything(commit))
+        except MissingObjectsError:
+            return
 
     def ranges(self, line: Line, pinned: str = "") -> tuple[CommitRange, ...]:
         """The line cut into ranges, oldest first.
@@ -118,13 +126,15 @@ class ProjectHistory:
             ranges.append(_range(gathered, states, pinned))
         return tuple(ranges)
 
-    def _read(self, commit: str, nodes: Mapping[str, Node]) -> ProjectState:
+    def _read(self, nodes: Mapping[str, Node], others: Mapping[str, Node] | None = None) -> ProjectState:
+        """The state of a commit; files that are not among `nodes` are looked for in `others`, and noted."""
+
         def read(path: str) -> bytes | None:
             normal = path.strip("/")
             node = nodes.get(normal)
             if normal not in self._paths:
                 self._paths.add(normal)
-                node = self._trees.nodes([commit], [normal])[commit].get(normal)
+                node = others.get(normal) if others is not None else None
             if node is None or not node.is_file:
                 return None
             content = self._trees.content(node.id)
@@ -141,12 +151,31 @@ class ProjectHistory:
             directories[0],
         )
         try:
-            tree = read_tree(read, directory, variables=self._place.variables, markers=self._markers)
+            tree = self._tree(read, directory, nodes)
             installed, unknown = _installed(self._place.requirement_files, read)
-            inferred = self._infer(read, directory, tree) if self._infer else ()
+            python = self._markers.get("python_version", "")
+            rules = self._place.rules
+            implied = implied_by(read, directory, tree, python=python, rules=rules) if rules else ()
         except MissingObjectsError as error:
             return _unreadable(str(error))
-        return ProjectState(tree, installed, unknown, inferred)
+        return ProjectState(tree, installed, unknown, implied)
+
+    def _tree(self, read: Callable[[str], bytes | None], directory: str, nodes: Mapping[str, Node]) -> TreeRequirements:
+        """What the build files say; read once for all commits where those, and what they read in turn, are the same."""
+        key = (directory, _key({path: nodes[path] for path in self._tree_paths if path in nodes}))
+        if key not in self._tree_states:
+
+            def noted(path: str) -> bytes | None:
+                self._tree_paths.add(path.strip("/"))
+                return read(path)
+
+            looked_up = set(self._paths)
+            tree = read_tree(noted, directory, variables=self._place.variables, markers=self._markers)
+            if not self._tree_paths <= looked_up:
+                return tree  # what tells such trees apart is not among `nodes` yet
+            key = (directory, _key({path: nodes[path] for path in self._tree_paths if path in nodes}))
+            self._tree_states[key] = tree
+        return self._tree_states[key]
 
 
 def _key(nodes: Mapping[str, Node]) -> Key:

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pins.metadata.declarations import Statement, Subject
-from pins.metadata.project_state import ProjectPlace, ProjectState
+from pins.metadata.project_state import Implied, ProjectPlace, ProjectState
 from pins.metadata.tree import TreeRequirements
 from pins.sources.metadata_cache import MetadataCache
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised whenever reading the same files gives something else: what was kept before is then read anew."""
 Key = tuple[tuple[str, str], ...]
 """(path, hash of its content) of every file that a state was read from, sorted."""
@@ -36,6 +36,7 @@ class KeptStates:
             place.requirement_files,
             sorted(place.variables.items()),
             sorted(markers.items()),
+            place.rules,
         ]
         self._about = _digest(about)
         self._paths_key = f"paths:{_digest([repository, self._about])}"
@@ -83,7 +84,7 @@ def _from_text(text: str) -> ProjectState | None:
             ),
             installed=_statements(fields["installed"]),
             unknown=fields["unknown"],
-            inferred=_statements(fields["inferred"]),
+            implied=tuple(Implied(**row) for row in fields["implied"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -10,6 +10,24 @@ from pins.metadata.tree import TreeRequirements
 
 
 @dataclass(frozen=True)
+class Implied:
+    """A requirement that code implies without declaring it.
+
+    Attributes:
+        rule: which rule says so; see `pins.metadata.inferred.rules`.
+        text: of PEP 508.
+        file, line: what it stands on, a path in the tree.
+        sentence: why, for people, without a full stop.
+    """
+
+    rule: str
+    text: str
+    file: str
+    line: int
+    sentence: str
+
+
+@dataclass(frozen=True)
 class ProjectPlace:
     """Where in a repository a project lies, and how it is built.
 
@@ -18,11 +36,13 @@ class ProjectPlace:
             `setup.py` at the top and goes to `python` where there is none.
         requirement_files: files with requirements that are installed before it is built, from the top of the tree.
         variables: the environment of the build.
+        rules: those by which its code is read for what it implies.
     """
 
     directories: tuple[str, ...] = ("",)
     requirement_files: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -33,14 +53,14 @@ class ProjectState:
         tree: as its build files say.
         installed: what its requirement files ask for.
         unknown: why these do not tell all, "" where they do.
-        inferred: what was read from its code, by rule (see `pins.metadata.inferred`).
+        implied: what was read from its code, by rule (see `pins.metadata.inferred`).
         lasting: whether the files themselves say so, and will say so again: then it can be kept.
     """
 
     tree: TreeRequirements
     installed: tuple[Statement, ...] = ()
     unknown: str = ""
-    inferred: tuple[Statement, ...] = ()
+    implied: tuple[Implied, ...] = ()
     lasting: bool = True
 
     @property
@@ -51,7 +71,7 @@ class ProjectState:
             tree.name,
             tree.version,
             tree.requires_python,
-            *(tuple(one.text for one in part) for part in (tree.runtime, tree.build, self.installed, self.inferred)),
+            *(tuple(one.text for one in part) for part in (tree.runtime, tree.build, self.installed, self.implied)),
             tree.unknown.get(Subject.RUNTIME, "") != "",
             tree.unknown.get(Subject.BUILD, "") != "",
             self.unknown != "",

@@ -1,10 +1,9 @@
 """What a `setup.py` says, as far as reading it tells."""
 
-import ast
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 
 from pins.metadata.declarations import Declarations, Statement, Subject, with_extra
+from pins.metadata.python_syntax import syntax_of
 from pins.metadata.setup_py.expressions import Surroundings
 from pins.metadata.setup_py.statements import Reading, SetupCall
 from pins.metadata.setup_py.values import Known, Unknown, Value
@@ -33,10 +32,8 @@ def read_setup_py(
     try:
         if len(content) > _LARGEST:
             raise ValueError("it is too long")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(content)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        tree = syntax_of(content)
+    except ValueError as error:
         return _all_unknown(file, f"{file} is no Python that can be read: {str(error)[:100]}")
     reading = Reading(Surroundings(read, file, dict(variables or {}), dict(markers or {})))
     ended_early = reading.module(tree)

@@ -330,6 +330,8 @@ class Reading:
                 self._setup(node, names)
                 return Unknown("it is what setup() gives", node.lineno)
         value = self._expressions.value(node, names)
+        if isinstance(node, ast.Constant | ast.Name | ast.Attribute):
+            return value
         for inner in ast.walk(node):
             if isinstance(inner, ast.Call) and not _leaves_all_as_it_is(inner, names):
                 self._forget_what_may_change(inner, frame)

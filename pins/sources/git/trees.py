@@ -98,22 +98,23 @@ class Trees:
             for commit, found in places.items()
         }
 
-    def listing(self, commit: str, directory: str = "") -> dict[str, Node]:
-        """What lies directly in a directory of a commit, {} where there is none.
+    def everything(self, commit: str) -> dict[str, Node]:
+        """What lies at every path of a commit, files and submodules; one call of git, for looking up many paths of it.
 
         Raises:
-            MissingObjectsError: the directory, or one above it, is not in the repository.
+            MissingObjectsError: the commit, or a tree of it, is not in the repository.
         """
-        found = self.nodes([commit], [directory] if directory.strip("/") else [])
-        if commit not in found:
-            raise MissingObjectsError(self.unreadable[commit])
-        node = found[commit].get(directory) if directory.strip("/") else Node(_DIRECTORY, self._roots[commit])
-        if node is None or not node.is_directory:
-            return {}
-        content = dict(self._each([node.id], "tree"))[node.id]
-        if content is None:
-            raise MissingObjectsError(self._lacks(node.id, "tree"))
-        return _parse(content, len(node.id) // 2)
+        try:
+            printed = self.clone.git("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit)
+        except GitFailedError as error:
+            raise MissingObjectsError(f"{self.clone.address.shown} cannot be read: {error.said[:200]}") from error
+        found = {}
+        for row in printed.split(b"\0"):
+            head, tab, path = row.partition(b"\t")
+            if tab:
+                mode, _, name = head.decode().split(" ")
+                found[path.decode("utf-8", "surrogateescape")] = Node(mode, name)
+        return found
 
     def bring(self, ids: Iterable[str]) -> None:
         """Read the contents of blobs, all at once; those that a partial clone lacks are fetched together."""

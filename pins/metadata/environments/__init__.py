@@ -1,0 +1,1 @@
+"""Environments: what is installed together, gathered from the files that say so."""

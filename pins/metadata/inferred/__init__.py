@@ -1,0 +1,1 @@
+"""Constraints that code implies without declaring them."""

@@ -1,0 +1,196 @@
+"""Problems from environments: what is required together, what bounds it, and what is left out because it is unknown."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from pins.metadata.environments.dockerfile import effective_requests
+from pins.metadata.environments.model import FileEnvironments, Project, StageContents
+from pins.metadata.git_requirements import BUILD, INSTALL, GitProject
+from pins.metadata.known_facts import KnownFacts
+from pins.resolve.problem import Constraint, Origin, Problem
+from pins.sources.target import Target
+
+
+@dataclass
+class Assembly:
+    """Makes the problems of a file.
+
+    Attributes:
+        environments: what the file installs and builds.
+        facts: known-bad versions and holds.
+        projects: by identity.
+        target: what everything must fit.
+        rules: those that are switched on.
+        identity: what tells projects apart.
+        notes: what a person should know; filled by `problems`.
+    """
+
+    environments: FileEnvironments
+    facts: KnownFacts
+    projects: Mapping[Project, GitProject]
+    target: Target
+    rules: tuple[str, ...]
+    identity: Callable[[Project], Project]
+    notes: list[str] = field(default_factory=list)
+
+    def problems(self) -> Iterator[Problem]:
+        """One for each stage that installs or builds something, then one for each isolated build.
+
+        Each git pin gets one more, in which it alone is free to be another commit: its own window.
+        """
+        isolated: dict[Project, Project] = {}
+        for contents in self.environments.stages:
+            self.notes += contents.notes
+            for project in contents.built:
+                if project.isolated:
+                    isolated.setdefault(self.identity(project), project)
+            if contents.does_something:
+                yield from self._of_stage(contents)
+        for project in isolated.values():
+            yield from self._of_isolated_build(project)
+
+    def _of_stage(self, contents: StageContents) -> Iterator[Problem]:
+        requirements: list[Constraint] = []
+        alone: set[str] = set()
+        for one, replaced in effective_requests(contents):
+            try:
+                name = canonicalize_name(Requirement(one.text).name)
+            except InvalidRequirement:
+                self.notes.append(f"{one.file}:{one.line}: {one.text!r} is no requirement, and not counted")
+                continue
+            if replaced:
+                self.notes.append(f"{one.file}:{one.line}: {one.text} is replaced by {replaced}")
+                continue
+            requirements.append(Constraint(one.text, Origin(file=one.file, line=one.line)))
+            if one.without_dependencies:
+                alone.add(name)
+        bounds = [*contents.bounds, *self.facts.bounds]
+        git: dict[str, GitProject] = {}
+        for project in contents.built:
+            if not project.isolated:
+                self._join(project, BUILD, project.line, "builds it without isolation", requirements, git)
+        for installed in contents.installed:
+            extra = "" if installed.without_dependencies else INSTALL
+            found = self._join(installed.project, extra, installed.line, "installs it", requirements, git)
+            if found is not None and installed.without_dependencies:
+                alone.add(found.name)
+        title = f"stage {contents.name}" if contents.name and self.environments.stages[0].name else contents.name
+        yield from self._with_pins(
+            Problem(
+                tuple(requirements),
+                title,
+                tuple(bounds),
+                tuple(contents.overrides),
+                frozenset(alone),
+                dict(self.target.markers),
+                self.target.installer,
+                targets=tuple(dict.fromkeys(_names(requirements, git))),
+                current=_exact(requirements),
+            ),
+            git,
+        )
+
+    def _join(
+        self,
+        project: Project,
+        extra: str,
+        line: int,
+        does: str,
+        requirements: list[Constraint],
+        git: dict[str, GitProject],
+    ) -> GitProject | None:
+        """Add what a project requires to an environment; None, and a note, where that is not known."""
+        found = self.projects[self.identity(project)]
+        if found.why_unknown:
+            self.notes.append(
+                f"{self.environments.file}:{project.pin_line}: {found.why_unknown}; what {project.pin} at "
+                f"{project.revision or 'an unknown revision'} requires is not known, and not counted"
+            )
+            if not found.ranges:
+                return None
+        wanted = f"{found.name}[{extra}]" if extra else found.name
+        origin = Origin(file=self.environments.file, line=line, sentence=f"line {line} {does}")
+        if found.current:
+            requirements.append(Constraint(wanted, origin))
+        git[found.name] = found
+        return found if found.current else None
+
+    def _with_pins(self, problem: Problem, git: Mapping[str, GitProject]) -> Iterator[Problem]:
+        """The problem with every git pin where it is, then for each one the problem in which it is free."""
+        pins = {
+            name: Constraint(
+                f"{name}==={found.current}",
+                Origin(
+                    file=self.environments.file,
+                    line=found.project.pin_line,
+                    sentence=f"{found.project.pin} is pinned at {found.project.revision}",
+                ),
+            )
+            for name, found in git.items()
+            if found.current
+        }
+        packages = tuple(name for name in problem.targets if name not in git)
+        current = {**problem.current, **{name: found.current for name, found in git.items() if found.current}}
+        yield replace(problem, bounds=(*problem.bounds, *pins.values()), targets=packages, current=current)
+        for name, found in git.items():
+            if len(found.ranges) < 2:
+                continue
+            others = tuple(bound for other, bound in pins.items() if other != name)
+            free = problem.requirements
+            if name not in pins:  # the pinned commit is not at hand, the branch is
+                free = (*free, *self._wanted(found, problem))
+            yield replace(
+                problem,
+                name=f"{problem.name}, {found.project.pin} free" if problem.name else f"{found.project.pin} free",
+                requirements=free,
+                bounds=(*problem.bounds, *others),
+                targets=(name,),
+                current=current,
+            )
+
+    def _wanted(self, found: GitProject, problem: Problem) -> Iterator[Constraint]:
+        builds = problem.name.endswith(found.project.stage)
+        extra = BUILD if builds else INSTALL
+        line = found.project.line
+        yield Constraint(f"{found.name}[{extra}]", Origin(file=self.environments.file, line=line))
+
+    def _of_isolated_build(self, project: Project) -> Iterator[Problem]:
+        requirements: list[Constraint] = []
+        git: dict[str, GitProject] = {}
+        self._join(project, BUILD, project.line, "builds it in isolation", requirements, git)
+        if git:
+            name = f"isolated build of {project.pin}"
+            problem = Problem(
+                tuple(requirements),
+                name,
+                self.facts.bounds,
+                markers=dict(self.target.markers),
+                installer=self.target.installer,
+                targets=tuple(git),
+            )
+            yield from self._with_pins(problem, git)
+
+
+def _names(requirements: list[Constraint], git: Mapping[str, GitProject]) -> Iterator[str]:
+    """Whose windows are asked for: all that is named, and what the pinned trees name in turn."""
+    for one in requirements:
+        yield canonicalize_name(Requirement(one.requirement).name)
+    for found in git.values():
+        if found.pinned is not None:
+            tree = found.pinned.state
+            for statement in (*tree.tree.build, *tree.installed):
+                if found.project.stage:
+                    yield canonicalize_name(Requirement(statement.text).name)
+
+
+def _exact(requirements: list[Constraint]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in requirements:
+        requirement = Requirement(one.requirement)
+        pieces = list(requirement.specifier)
+        if len(pieces) == 1 and pieces[0].operator == "==" and not pieces[0].version.endswith(".*"):
+            found[canonicalize_name(requirement.name)] = pieces[0].version
+    return found
