@@ -21,7 +21,8 @@ from bisector.bracket import Ending
 from bisector.certificate import Standing
 from bisector.git_axes import axis_value
 from bisector.model import Axis, AxisValue, Candidate, short_text
-from bisector.report.model import Verdict
+from bisector.nested_pins import moved_within
+from bisector.report.model import NestedMove, Verdict
 from bisector.report.wording import count
 from bisector.space import Chain, moves_between
 from pins.errors import UsageError
@@ -69,6 +70,7 @@ class Finer:
         change: where the culprit stands, the commit whose change it is.
         parent: of it, that was seen to pass, where the last good commit of the chain is none; else "".
         note: what is to be said of it.
+        nested: pins within its tree that it moves.
     """
 
     axes: tuple[Axis, ...]
@@ -77,6 +79,7 @@ class Finer:
     change: AxisValue | None = None
     parent: str = ""
     note: str = ""
+    nested: tuple[NestedMove, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,8 @@ def look_at_parents(
         unknown.append(parent)
     beside = not step.goes_back and step.other.id not in step.change.parents
     parent = witnesses[0] if beside and witnesses else ""
-    return Finer(axes, None, sides, axis_value(step.change), parent, _said(step, unknown))
+    nested = () if step.goes_back else moved_within(clones[step.axis.pin], parent or step.other.id, step.change.id)
+    return Finer(axes, None, sides, axis_value(step.change), parent, _said(step, unknown), nested)
 
 
 def chain_values(chain: Chain, step: _Step) -> set[str]:

@@ -3,10 +3,10 @@
 import posixpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
+from bisector.report.model import NestedMove
 from pins.errors import PinsError
 from pins.model import PinKind
 from pins.sources.git.clone import Clone
@@ -20,28 +20,7 @@ _REQUIREMENTS = re.compile(r"(?:.*/)?(?:[\w.-]*requirements[\w.-]*\.(?:txt|in)|[
 _HASH = re.compile(r"[0-9a-f]{7,64}")
 
 
-@dataclass(frozen=True)
-class NestedPin:
-    """A pin within the tree of another one, which a commit has moved.
-
-    Attributes:
-        path: where in the tree it is.
-        name: of what it pins.
-        kind: `git` or `package`.
-        old: its value before.
-        new: its value in the commit.
-        repository: where the commits come from, "" where that is not known.
-    """
-
-    path: str
-    name: str
-    kind: PinKind
-    old: str
-    new: str
-    repository: str = ""
-
-
-def moved_within(clone: Clone, old: str, new: str) -> tuple[NestedPin, ...]:
+def moved_within(clone: Clone, old: str, new: str) -> tuple[NestedMove, ...]:
     """The pins that differ between the trees of two commits, by path.
 
     Args:
@@ -53,7 +32,7 @@ def moved_within(clone: Clone, old: str, new: str) -> tuple[NestedPin, ...]:
         "diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", "--raw", "--abbrev=64", "--end-of-options", old, new
     )
     fields = printed.decode("utf-8", "surrogateescape").split("\0")
-    found: list[NestedPin] = []
+    found: list[NestedMove] = []
     modules = None
     for head, path in list(zip(fields[::2], fields[1::2], strict=False))[:MOST_FILES]:
         before_mode, after_mode, before, after, status = head.removeprefix(":").split(" ")
@@ -67,13 +46,13 @@ def moved_within(clone: Clone, old: str, new: str) -> tuple[NestedPin, ...]:
     return tuple(found)
 
 
-def _submodule(clone: Clone, path: str, before: str, after: str, url: str) -> NestedPin:
+def _submodule(clone: Clone, path: str, before: str, after: str, url: str) -> NestedMove:
     try:
         repository = submodule_address(url, clone.address).text if url else ""
     except PinsError:
         repository = ""
     name = str(canonicalize_name(posixpath.basename(path)))
-    return NestedPin(path, name, PinKind.GIT, before, after, repository)
+    return NestedMove(path, name, PinKind.GIT.value, before, after, repository)
 
 
 def _is_pin_file(path: str) -> bool:
@@ -81,12 +60,12 @@ def _is_pin_file(path: str) -> bool:
     return _REQUIREMENTS.fullmatch(path) is not None or re.search(r"hash|commit|pin|version|rev\b", name) is not None
 
 
-def _in_file(clone: Clone, path: str, before: str, after: str) -> Sequence[NestedPin]:
+def _in_file(clone: Clone, path: str, before: str, after: str) -> Sequence[NestedMove]:
     contents = [clone.git("cat-file", "blob", blob) for blob in (before, after)]
     old, new = (pinned_alone(content) for content in contents)
     if old is not None and new is not None:
         kind = PinKind.GIT if _HASH.fullmatch(old) and _HASH.fullmatch(new) else PinKind.PACKAGE
-        return [NestedPin(path, _named_by(path), kind, old, new)]
+        return [NestedMove(path, _named_by(path), kind.value, old, new)]
     if _REQUIREMENTS.fullmatch(path) is None:
         return []
     from pins.files.read import read_pins
@@ -100,7 +79,7 @@ def _in_file(clone: Clone, path: str, before: str, after: str) -> Sequence[Neste
         for content in contents
     ]
     return [
-        NestedPin(path, name, PinKind.PACKAGE, versions[0][name], value)
+        NestedMove(path, name, PinKind.PACKAGE.value, versions[0][name], value)
         for name, value in versions[1].items()
         if versions[0].get(name, value) != value
     ]
