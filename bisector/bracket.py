@@ -10,7 +10,7 @@ from bisector.judgement import Judge
 from bisector.metric import Measured, limit_of, measured, read_metric
 from bisector.model import AxisValue, Outcome
 from bisector.record import Tried, build_signature
-from bisector.report.model import Verdict
+from bisector.report.model import NestedMove, Verdict
 from bisector.report.wording import count
 from bisector.request import BuildFailureIs, RunRequest
 from pins.errors import NoSolutionError
@@ -50,11 +50,13 @@ class CommitChange:
         commit: whose change it is; None where the culprit is none between two commits.
         parent: of it, that was seen to pass, where the last good commit of the chain is none; else "".
         note: what is to be said of its parents, "" for nothing.
+        nested: pins within its tree that it moves.
     """
 
     commit: AxisValue | None
     parent: str = ""
     note: str = ""
+    nested: tuple[NestedMove, ...] = ()
 
 
 @dataclass(frozen=True)

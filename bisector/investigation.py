@@ -107,7 +107,7 @@ class Investigation:
             if finer.note:
                 self.reporter(Note(finer.note))
             if finer.chain is None:
-                self.journal.decide("change", CommitChange(finer.change, finer.parent, finer.note))
+                self.journal.decide("change", CommitChange(finer.change, finer.parent, finer.note, finer.nested))
                 break
             axes, chain, sides = finer.axes, finer.chain, finer.sides
             self.journal.decide("axes", axes)

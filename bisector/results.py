@@ -181,6 +181,7 @@ class _Assembly:
             subject=change.subject,
             commit=change.text if axis.kind is PinKind.GIT else "",
             authored=change.authored,
+            nested=found.change.nested if found.change is not None else (),
         )
         if len(self.run.axes) == 1:  # alone and removed are then the two witnesses themselves
             return replace(culprit, alone_on_good="fail", removed_from_bad="pass")

@@ -8,6 +8,7 @@ from bisector.certificate import Certificate
 from bisector.entries import Decision
 from bisector.journal import Journal
 from bisector.model import Axis, Candidate
+from bisector.report.model import NestedMove
 from bisector.serial import adapter
 from bisector.space import Chain
 
@@ -42,6 +43,13 @@ class FoundInRound:
         return lower.moved(pin, self.change.parent), upper
 
 
+def _with_descent(found: FoundInRound, inner: NestedMove) -> FoundInRound:
+    if found.change is None:
+        return found
+    nested = tuple(inner if (move.path, move.name) == (inner.path, inner.name) else move for move in found.change.nested)
+    return replace(found, change=replace(found.change, nested=nested))
+
+
 def rounds_of(decisions: Sequence[Decision], chain: Chain) -> list[FoundInRound]:
     """The searches of a run, the first one first; what was decided again after a resume replaces what was before."""
     rounds: dict[int, FoundInRound] = {1: FoundInRound(chain)}
@@ -58,6 +66,9 @@ def rounds_of(decisions: Sequence[Decision], chain: Chain) -> list[FoundInRound]
                 axes = ()
             case "axes":  # of the search that begins next
                 axes = adapter(tuple[Axis, ...]).validate_json(decision.body)
+            case "descent":  # of the search before; a run within it has ended
+                inner: NestedMove = adapter(NestedMove).validate_json(decision.body)
+                rounds[number] = _with_descent(rounds[number], inner)
             case "change":
                 change: CommitChange = adapter(CommitChange).validate_json(decision.body)
                 rounds[number] = replace(rounds[number], change=change)

@@ -1,6 +1,6 @@
 """What is known of the chain, as labelled facts: who the witnesses are, or where good and bad are known to lie."""
 
-from bisector.model import Outcome
+from bisector.model import Outcome, short_text
 from bisector.report.evidence import culprit_probe, first_failing, last_passing, predecessor_probe, run_tally
 from bisector.report.labels import chain_labels, end, probe_label, relative_label
 from bisector.report.model import Culprit, MetricSummary, Move, ProbeRecord, Result, Verdict
@@ -51,6 +51,10 @@ def _culprit_facts(culprit: Culprit, result: Result) -> list[tuple[str, Line]]:
         rows.append(("Commit", literal(culprit.commit)))
     if culprit.url:
         rows.append(("See", literal(culprit.url)))
+    for inner in culprit.nested:
+        moved = f"{inner.path}: {inner.name} {short_text(inner.old)} -> {short_text(inner.new)}"
+        what = inner.said or "it may be searched as well: --descend"
+        rows.append(("It moves within", (*literal(moved), Span(f" ({what})"))))
     for pin, value in culprit.partners:
         rows.append(("Only together with", literal(f"{pin} {value}", Tone.BAD)))
     for further in result.further_culprits:

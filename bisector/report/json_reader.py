@@ -10,6 +10,7 @@ from bisector.report.model import (
     Culprit,
     MetricSummary,
     Move,
+    NestedMove,
     OtherFailure,
     ProbeRecord,
     Result,
@@ -147,9 +148,24 @@ def _culprit(value: JsonValue, first_good: bool) -> Culprit:
         subject=value["subject"].text(),
         commit=value["commit"].text(),
         authored=value["authored"].optional_moment(),
+        nested=value["nested"].items(_nested),
         partners=value["partners"].items(lambda partner: (partner["pin"].text(None), partner["value"].text(None))),
         alone_on_good=value["alone_on_good"].text("not-run"),
         removed_from_bad=value["removed_from_bad"].text("not-run"),
+    )
+
+
+def _nested(value: JsonValue) -> NestedMove:
+    return NestedMove(
+        path=value["path"].text(None),
+        name=value["name"].text(None),
+        kind=value["kind"].text(None),
+        old=value["old"].text(None),
+        new=value["new"].text(None),
+        repository=value["repository"].text(),
+        run=value["run"].text(),
+        first_bad=value["first_bad"].text(),
+        said=value["said"].text(),
     )
 
 

@@ -6,6 +6,7 @@ direction mark or control character reaches a terminal that shows it.
 
 import json
 import math
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from bisector.model import Candidate, Signature
@@ -140,6 +141,7 @@ def _culprit(culprit: Culprit, first_good: bool) -> Json:
         "subject": culprit.subject,
         "commit": culprit.commit,
         "authored": _moment(culprit.authored),
+        "nested": [asdict(move) for move in culprit.nested],
         "moves": [_move(move, first_good) for move in culprit.moves],
         "partners": [{"pin": pin, "value": value} for pin, value in culprit.partners],
         "alone_on_good": culprit.alone_on_good,

@@ -41,6 +41,33 @@ class Move:
 
 
 @dataclass(frozen=True)
+class NestedMove:
+    """A pin that the tree of a commit carries itself, and that the blamed commit moves.
+
+    Attributes:
+        path: where in the tree it is.
+        name: of what it pins.
+        kind: `git` or `package`.
+        old: its value before.
+        new: its value in the commit.
+        repository: where its commits come from, "" where that is not known.
+        run: the run that searched between the two (`--descend`), "" where none did.
+        first_bad: what that run found, "" for nothing.
+        said: what came of it, in a sentence.
+    """
+
+    path: str
+    name: str
+    kind: str
+    old: str
+    new: str
+    repository: str = ""
+    run: str = ""
+    first_bad: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True)
 class Culprit:
     """The step that turns good into bad."""
 
@@ -53,6 +80,8 @@ class Culprit:
     """The full hash of the commit whose change it is: the new one or, back in history, the old one."""
     authored: datetime | None = None
     """When that change was written."""
+    nested: tuple[NestedMove, ...] = ()
+    """Pins within its tree that it moves."""
     partners: tuple[tuple[str, str], ...] = ()
     """Pins (name, value) that must be at these values for the culprit to fail."""
     alone_on_good: str = "not-run"
