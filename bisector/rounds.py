@@ -46,7 +46,8 @@ class FoundInRound:
 def _with_descent(found: FoundInRound, inner: NestedMove) -> FoundInRound:
     if found.change is None:
         return found
-    nested = tuple(inner if (move.path, move.name) == (inner.path, inner.name) else move for move in found.change.nested)
+    which = (inner.path, inner.name)
+    nested = tuple(inner if (move.path, move.name) == which else move for move in found.change.nested)
     return replace(found, change=replace(found.change, nested=nested))
 
 

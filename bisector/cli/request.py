@@ -125,7 +125,9 @@ def _request(
         index=IndexRequest(options.index_url or "", tuple(options.extra_index_url)),
         exclude_newer=_given(options.exclude_newer, lambda text: arguments.parse_date(text, "--exclude-newer")),
         fixed=fixed,
-        repositories=repositories if from_files else _of_pins(repositories, {*(pin.pin for pin in pins), *dict(fixed)}),
+        repositories=repositories
+        if from_files or options.descend
+        else _of_pins(repositories, {*(pin.pin for pin in pins), *dict(fixed)}),
         nested=_nested(options, environment, {pin.pin for pin in pins}, git),
         timeout_is=TimeoutIs(_choice(options.timeout_is, "--timeout-is", tuple(TimeoutIs))),
         build_failure_is=BuildFailureIs(_choice(options.build_failure_is, "--build-failure-is", tuple(BuildFailureIs))),

@@ -66,6 +66,10 @@ def _run(
 
     with progress(quiet, verbose, no_color) as reporter:
         result = session.bisect(request, reporter=reporter)
+        if options.descend:
+            from bisector.descent import descend
+
+            result = descend(request, result, reporter=reporter)
     return show(result, output_format, output, no_color)
 
 
