@@ -1,0 +1,149 @@
+"""Going on inside: when a blamed commit moves a pin that its own tree carries, that pin's history is searched.
+
+It is a run of its own: every pin stays as the first bad candidate has it, and the one inside moves from its old value to
+its new one. If it fails with the old value too, the pin inside is not to blame, and the next one is looked at.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bisector.events import Note, Reporter, silent
+from bisector.journal import Journal
+from bisector.model import short_text
+from bisector.report.evidence import culprit_probe
+from bisector.report.model import NestedMove, Result, Verdict
+from bisector.request import PinRange, RepositoryRequest, RunRequest
+from bisector.results import load_result
+from bisector.runs import JOURNAL, driving
+from pins.errors import PinsError
+from pins.model import PinKind
+
+DEEPEST = 4
+"""Pins within pins that are followed."""
+
+
+def descend(request: RunRequest, result: Result, *, reporter: Reporter = silent, depth: int = 0) -> Result:
+    """Search inside what was found, as far as that leads, and say in the run's own record what came of it.
+
+    Args:
+        request: of the run.
+        result: of the run; where it names no commit that moves a pin inside, nothing happens.
+        reporter: told what happens.
+        depth: how many pins lie around this one.
+
+    Returns:
+        The result, with what was found inside.
+
+    Raises:
+        InterruptedRunError: Ctrl-C; the run inside can be resumed.
+    """
+    culprit = result.culprit
+    if culprit is None or request.first_good or depth >= DEEPEST:
+        return result
+    for move in culprit.nested:
+        inner = inner_request(request, result, move)
+        if inner is None:
+            why = "not searched: say where its commits are, with --repo " + f"{move.name}=URL"
+            _record(result, replace(move, said=why if request.environment != "docker" else "not searched in an image"))
+            continue
+        reporter(Note(f"going on inside: {move.path}, {move.name} {short_text(move.old)} -> {short_text(move.new)}"))
+        try:
+            found = _search(inner, reporter)
+        except PinsError as error:
+            if error.exit_code in (130, 143):
+                raise
+            _record(result, replace(move, said=f"could not be searched: {error}"))
+            continue
+        found = descend(inner, found, reporter=reporter, depth=depth + 1)
+        _record(result, _told(move, found))
+        if found.verdict is Verdict.CULPRIT:
+            break
+    return load_result(Path(result.run_directory))
+
+
+def _search(request: RunRequest, reporter: Reporter) -> Result:
+    from bisector.session import bisect
+
+    return bisect(request, reporter=reporter)
+
+
+def inner_request(request: RunRequest, result: Result, move: NestedMove) -> RunRequest | None:
+    """The request for the run inside; None where it cannot be made."""
+    probe = culprit_probe(result)
+    culprit = result.culprit
+    if probe is None or culprit is None or request.environment == "docker" or request.files is not None:
+        return None
+    outer = culprit.moves[0].pin
+    name = move.name if move.name not in probe.candidate and move.name != outer else f"{outer}-{move.name}"
+    given = next((one for one in request.repositories if one.pin == move.name), None)
+    repositories = [one for one in request.repositories if one.pin != move.name]
+    if move.kind == PinKind.GIT.value:
+        location = given.location if given is not None else move.repository
+        if not location:
+            return None
+        repositories.append(RepositoryRequest(name, location, install=False))
+    fixed = tuple((pin, value) for pin, value in probe.candidate.items())
+    others = tuple((pin, value) for pin, value in request.fixed if pin not in probe.candidate)
+    return replace(
+        request,
+        pins=(PinRange(name, move.old, move.new),),
+        fixed=(*fixed, *others),
+        repositories=tuple(repositories),
+        nested=(*request.nested, (name, outer, move.path)),
+        suspects=(),
+        run_directory=None,
+        command_line=_words(request.command_line, fixed, PinRange(name, move.old, move.new), repositories, outer, move),
+    )
+
+
+def _words(
+    typed: Sequence[str],
+    fixed: Sequence[tuple[str, str]],
+    pin: PinRange,
+    repositories: Sequence[RepositoryRequest],
+    outer: str,
+    move: NestedMove,
+) -> tuple[str, ...]:
+    """The command that does the same, from the one that was typed."""
+    if not typed:
+        return ()
+    end = list(typed).index("--") if "--" in typed else len(typed)
+    kept: list[str] = []
+    words = iter(typed[:end])
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if option in ("--pin", "--repo"):
+            if not equals:
+                next(words, "")
+        elif word != "--descend":
+            kept.append(word)
+    for name, value in fixed:
+        kept += ["--fix", f"{name}={value}"]
+    for one in repositories:
+        below = f"#subdirectory={one.subdirectory}" if one.subdirectory else ""
+        kept += ["--repo", f"{one.pin}={one.location}{below}"]
+    kept += ["--pin", f"{pin.pin}={pin.good}..{pin.bad}", "--within", f"{pin.pin}={outer}:{move.path}"]
+    return (*kept, *typed[end:])
+
+
+def _told(move: NestedMove, found: Result) -> NestedMove:
+    if found.verdict is Verdict.CULPRIT and found.culprit is not None:
+        first = found.culprit.moves[0]
+        subject = f", {found.culprit.subject}" if found.culprit.subject else ""
+        said = f"the first bad one inside is {first.pin} {short_text(first.new)}{subject}; run {found.run_id}"
+        return replace(move, run=found.run_id, first_bad=first.new, said=said)
+    if found.verdict is Verdict.NO_BRACKET:
+        said = f"not to blame, or not alone: it fails with {short_text(move.old)} there, too; run {found.run_id}"
+        return replace(move, run=found.run_id, said=said)
+    return replace(move, run=found.run_id, said=f"searched without an answer; run {found.run_id}")
+
+
+def _record(result: Result, move: NestedMove) -> None:
+    directory = Path(result.run_directory)
+    with driving(directory):
+        journal = Journal(directory / JOURNAL)
+        try:
+            journal.decide("descent", move)
+        finally:
+            journal.close()
