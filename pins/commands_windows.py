@@ -1,5 +1,7 @@
 """`pins windows` and `pins why`."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +14,7 @@ from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, 
 
 if TYPE_CHECKING:
     from pins.report.windows_model import EnvironmentWindows
-    from pins.resolve.problem import Problem
+    from pins.resolve.problem import Gathered, Problem
     from pins.windows_request import Question
 
 app = new_app("Say which versions fit together, and why others do not.")
@@ -117,7 +119,7 @@ def _windows(
     from pins.report.windows_model import WindowsReport
 
     with gathered_for(request) as question:
-        found = tuple(_solved(question, problem, verbose) for problem in question.gathered.problems)
+        found = tuple(_solved(question, problem, verbose) for problem in _alike(question.gathered.problems))
     report = WindowsReport(found, question.gathered.notes)
     code = max((_code(one) for one in found), default=0)
     if output_format == "json":
@@ -127,6 +129,20 @@ def _windows(
     from pins.report.windows_report import windows_report
 
     return deliver(drawn(windows_report(report), output_format, output, no_color), output, code)
+
+
+def _alike(problems: "Sequence[Problem]") -> "list[Problem]":
+    """The problems, those that differ by name alone as one: stages that inherit all they have."""
+    found: list[Problem] = []
+    for problem in problems:
+        for position, other in enumerate(found):
+            if replace(problem, name=other.name) == other:
+                name = problem.name.removeprefix("stage ") if other.name.startswith("stage ") else problem.name
+                found[position] = replace(other, name=f"{other.name}, {name}")
+                break
+        else:
+            found.append(problem)
+    return found
 
 
 def _solved(question: "Question", problem: "Problem", verbose: bool) -> "EnvironmentWindows":
@@ -151,6 +167,16 @@ def _solved(question: "Question", problem: "Problem", verbose: bool) -> "Environ
         exclusions=exclusions(found) if found.possible else (),
         answer=answer,
     )
+
+
+def _concerned(gathered: "Gathered", requirement: str) -> "list[Problem]":
+    """The environments that a question is about: where its name is installed or bounded, else all of them."""
+    from pins.resolve.requirement_line import read_line
+
+    name = read_line(requirement).name
+    problems = _alike(gathered.problems)
+    concerned = [problem for problem in problems if name in problem.targets]
+    return concerned or problems
 
 
 def _code(environment: "EnvironmentWindows") -> int:
@@ -224,7 +250,7 @@ def _why(
     )
     with gathered_for(request) as question:
         gathered = question.gathered
-        answers = [(problem.name, why(problem, gathered.source, requirement)) for problem in gathered.problems]
+        answers = [(one.name, why(one, gathered.source, requirement)) for one in _concerned(gathered, requirement)]
     code = 0
     if any(answer.explanation for _, answer in answers):
         code = NoSolutionError.exit_code

@@ -68,9 +68,7 @@ def _details(environment: EnvironmentWindows, prefix: str) -> Iterable[Section]:
     if bounds:
         yield Section(f"{prefix}Why not further", (Bullets(bounds),))
     unknown = tuple(
-        prose(f"{window.name} {_listed(one.versions)}: {one.reason}")
-        for window in environment.packages
-        for one in window.unknown
+        prose(f"{window.name} {one.text}: {one.reason}") for window in environment.packages for one in window.unknown
     )
     if unknown:
         yield Section(f"{prefix}Not known", (Bullets(unknown),))
@@ -100,10 +98,6 @@ def _bounds(window: PackageWindow) -> Iterable[Line]:
         because = next(bound.because for bound in window.bounds if bound.version == version)
         reason = "; ".join(sentence.text for sentence in because)
         yield (Span(f"{window.name} {sign} {version}", Tone.STRONG, code=True), Span(f": {reason}"))
-
-
-def _listed(versions: Sequence[str]) -> str:
-    return versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]} ({len(versions)})"
 
 
 def _impossible(answer: Answer) -> Iterable[Block]:

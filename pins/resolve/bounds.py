@@ -39,10 +39,12 @@ class NotKnownVersion:
 
     Attributes:
         versions: labels, ascending.
+        text: the same as runs.
         reason: what is not known.
     """
 
     versions: tuple[str, ...]
+    text: str
     reason: str
 
 
@@ -129,13 +131,17 @@ def _bound(solver: Solver, variable: int, window: Window, side: Side, choice: in
 
 
 def _unknown(solver: Solver, window: Window) -> tuple[NotKnownVersion, ...]:
-    by_reason: dict[str, list[int]] = {}
+    by_reason: dict[str, int] = {}
     for choice, model in sorted(window.guesses.items()):
-        reason = unknowns(solver.universe, {**model.chosen, window.name: window.choices[choice].label})[0]
-        by_reason.setdefault(reason, []).append(choice)
+        label = window.choices[choice].label
+        reasons = unknowns(solver.universe, {**model.chosen, window.name: label})
+        own = f"{window.name} {label}: "
+        reason = next((text.removeprefix(own) for text in reasons if text.startswith(own)), reasons[0])
+        by_reason[reason] = by_reason.get(reason, 0) | 2 << choice
+    offered = window.asked
     return tuple(
-        NotKnownVersion(tuple(window.choices[choice].label for choice in chosen), reason)
-        for reason, chosen in by_reason.items()
+        NotKnownVersion(window.labels(mask), run_text(window.choices, mask, offered, open_ended=False), reason)
+        for reason, mask in by_reason.items()
     )
 
 

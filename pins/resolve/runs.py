@@ -66,13 +66,15 @@ def run_text(choices: Sequence[Choice], mask: int, asked: int, *, open_ended: bo
     newest = asked.bit_length() - 2
     parts = []
     for first, last in runs(mask, asked):
+        begins, ends = choices[first].label, choices[last].label
         if open_ended and last == newest and first != last:
-            parts.append(f"{choices[first].label} and newer")
+            parts.append(f"{begins} and newer")
         elif first == last:
-            parts.append(choices[first].label)
+            parts.append(begins)
+        elif ".." in begins or ".." in ends:  # ranges of commits, of which one follows on the other
+            parts.append(f"{begins.partition('..')[0]}..{ends.rpartition('..')[2]}")
         else:
-            joined = " and " if _next(asked, first) == last else " to "
-            parts.append(f"{choices[first].label}{joined}{choices[last].label}")
+            parts.append(f"{begins}{' and ' if _next(asked, first) == last else ' to '}{ends}")
     return ", ".join(parts) or "none"
 
 

@@ -15,6 +15,9 @@ from pins.resolve.requirement_line import read_line
 from pins.resolve.solver import Model, Solver
 from pins.resolve.universe import Node, Universe
 
+_MOST_MODELS = 50
+"""Solutions that are kept to try choices in whose requirements are not known."""
+
 
 @dataclass(frozen=True)
 class Window:
@@ -107,6 +110,7 @@ class _Projection:
         self.open = dict(self.asked)
         self.witnesses: dict[int, dict[int, Model]] = {node.variable: {} for node in targets}
         self.guesses: dict[int, dict[int, Model]] = {node.variable: {} for node in targets}
+        self.models: list[Model] = []
 
     def run(self) -> Windows:
         search = self.universe.search
@@ -121,6 +125,7 @@ class _Projection:
             for node in self.targets:
                 self._settle_target(node, certain=True)
         if perhaps and self.universe.guess_is_possible:
+            self._mark_unknown_by_themselves()
             for node in self.targets:
                 self._settle_target(node, certain=False)
         found = tuple(self._window(node) for node in self.targets)
@@ -139,10 +144,20 @@ class _Projection:
                 return
             self._mark(model)
 
+    def _mark_unknown_by_themselves(self) -> None:
+        """Choices that would fit a solution that is certain, if only what they require were known."""
+        for node in self.targets:
+            for model in self.models:
+                for choice in self._exchangeable(node, model, guessing=True):
+                    self.open[node.variable] &= ~(2 << choice)
+                    self.guesses[node.variable][choice] = model
+
     def _mark(self, model: Model) -> None:
         self._check(model)
         self.solver.prefer(model)
         kept = self.guesses if model.is_guess else self.witnesses
+        if not model.is_guess and len(self.models) < _MOST_MODELS:
+            self.models.append(model)
         for node in self.targets:
             choice = model.values.get(node.variable)
             if choice is None:
@@ -157,8 +172,13 @@ class _Projection:
         if broken:
             raise UncheckedError(f"a solution that was found does not hold: {broken[0]}")
 
-    def _exchangeable(self, node: Node, model: Model) -> list[int]:
-        """The open choices that can take the place of the chosen one while all else stays as it is."""
+    def _exchangeable(self, node: Node, model: Model, *, guessing: bool = False) -> list[int]:
+        """The open choices that can take the place of the chosen one while all else stays as it is.
+
+        With `guessing` what is not known about them counts as allowed.
+        """
+        if node.variable not in model.values:
+            return []
         search = self.universe.search
         possible = (
             self.open[node.variable] & search.domains[node.variable] & ~self.universe.delicate(node, model.values)
@@ -175,6 +195,8 @@ class _Projection:
         for one in mine:
             for edge in search.edges_from(one.variable):
                 held = model.values.get(edge.target)
+                if guessing and edge.target == self.universe.guess:
+                    continue
                 for values, allowed in edge.rows:
                     if edge.target in own:
                         possible &= ~values | allowed
