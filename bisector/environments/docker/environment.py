@@ -150,10 +150,15 @@ class DockerEnvironment:
         probe = f"{self._run_id}.{directory.name}"
         tag = image_tag(self._run_id, recipe.input_hash)
         below: dict[str, str] = {}
-        for step in self._inputs.steps(recipe.candidate, directory):
-            name = image_tag(self._run_id, step.input_hash) if step.argument else tag
-            self._build_step(builder, step, recipe, below, name, log, cancel, probe)
-            below[step.argument] = name
+        try:
+            for number, step in enumerate(self._inputs.steps(recipe.candidate, directory)):
+                name = f"{tag}-base{number}" if step.argument else tag
+                self._build_step(builder, step, recipe, below, name, log, cancel, probe)
+                if step.argument:
+                    below[step.argument] = name
+        finally:
+            for name in below.values():  # what they hold stays, in the candidate's image
+                self._untag(name)
         with engine() as client:
             image = str(client.images.get(tag).id)
             identity = content_identity(client, image)
@@ -205,11 +210,14 @@ class DockerEnvironment:
 
     def remove(self, build: Build) -> None:
         """See `Environment.remove`."""
+        self._untag(image_tag(self._run_id, build.input_hash))
+
+    def _untag(self, name: str) -> None:
         from docker.errors import ImageNotFound
 
         with engine() as client:
             try:
-                client.api.remove_image(image_tag(self._run_id, build.input_hash), force=True)
+                client.api.remove_image(name, force=True)
             except ImageNotFound:
                 return
 

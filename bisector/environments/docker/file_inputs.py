@@ -123,10 +123,7 @@ class FileInputs:
             copy = inputs.write_copy(room, candidate)
             context = self._context(part, part.version(candidate), room)
             target = self._request.target if last else part.target
-            values = inputs.values({})
-            found.append(
-                BuildStep(copy, context, values, target, inputs.recipe(candidate, "").input_hash, part.argument)
-            )
+            found.append(BuildStep(copy, context, inputs.values({}), target, part.argument))
         return tuple(found)
 
     def mistake(self, ended: Ended, candidate: Mapping[str, str]) -> str:

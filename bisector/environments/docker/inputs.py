@@ -34,7 +34,6 @@ class BuildStep:
         context: the build context.
         values: build arguments by ARG.
         target: the stage, "" for the last.
-        input_hash: of this image's inputs.
         argument: the ARG of the next step that takes the image, "" for the candidate's own.
     """
 
@@ -42,7 +41,6 @@ class BuildStep:
     context: Path
     values: Mapping[str, str]
     target: str
-    input_hash: str
     argument: str = ""
 
 
@@ -252,7 +250,7 @@ class BuildInputs:
     def steps(self, candidate: Candidate, directory: Path) -> tuple[BuildStep, ...]:
         """See `CandidateInputs.steps`: one image, from the user's context."""
         copy = self.write_copy(directory, candidate)
-        return (BuildStep(copy, self.context, self.values(candidate), self._request.target, ""),)
+        return (BuildStep(copy, self.context, self.values(candidate), self._request.target),)
 
     def _fetching_commits(self, text: str, candidate: Mapping[str, str]) -> Rewritten:
         """A text with the clones of this candidate's commits made so that git takes them."""
