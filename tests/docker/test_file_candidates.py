@@ -1,0 +1,152 @@
+"""Candidates that are files, with a real engine: from two revisions to the culprit."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bisector.environments.docker.leftovers import list_leftovers
+from tests.docker.image_project import Extension, ImageProject, git, served
+from tests.file_axes.small_repository import SmallRepository
+
+pytestmark = pytest.mark.docker
+
+TOOL = """ARG BASE_IMAGE
+FROM ${{BASE_IMAGE}} AS base
+ARG TOOL_VERSION={tool}
+RUN echo "${{TOOL_VERSION}}" > /tool
+FROM base AS final
+COPY data.txt /data
+{more}"""
+
+
+def bisector(directory: Path, image: str, *words: str, code: int = 0) -> dict[str, Any]:
+    """The JSON result of a run in its own state directory."""
+    variables = {
+        **os.environ,
+        "XDG_STATE_HOME": str(directory / "state"),
+        "XDG_CACHE_HOME": str(directory / "cache"),
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+    options = ("--build-arg", f"BASE_IMAGE={image}", "--docker-build-option=--network=host", "--repeat", "1")
+    command = [sys.executable, "-m", "bisector", "run", *options, "--format", "json", *words]
+    ran = subprocess.run(command, cwd=directory, env=variables, capture_output=True, text=True, check=False)
+    assert ran.returncode == code, ran.stdout[-2000:] + ran.stderr[-3000:]
+    found: dict[str, Any] = json.loads(ran.stdout)
+    assert [left for left in list_leftovers() if left.run.startswith(found["run_id"])] == []
+    return found
+
+
+def script(directory: Path, text: str) -> str:
+    path = directory / "smoke.sh"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def status(repository: Path) -> str:
+    return git(repository, "status", "--porcelain") + git(repository, "worktree", "list") + git(repository, "log", "-1")
+
+
+def test_the_revision_whose_text_or_files_broke_it_is_named(engine_image: str, tmp_path: Path) -> None:
+    repository = SmallRepository(tmp_path / "repository")
+    repository.commit(TOOL.format(tool="1.0", more=""), "First", data__txt="one")
+    repository.commit(TOOL.format(tool="1.0", more="ENV A=1\n"), "Set A", data__txt="one")
+    culprit = repository.commit(TOOL.format(tool="1.0", more="ENV A=1\n"), "Other data", data__txt="two")
+    repository.commit(TOOL.format(tool="1.1", more="ENV A=1\nENV B=1\n"), "Bump and set B", data__txt="two")
+    (repository.path / "data.txt").write_text("not committed")
+    before = status(repository.path)
+    smoke = script(tmp_path, 'test "$(cat /data)" = one')
+    ends = ("--good", repository.revisions[0], "--bad", repository.revisions[-1])
+    found = bisector(tmp_path, engine_image, "--dockerfile", str(repository.dockerfile), *ends, "--smoke", smoke)
+    assert (found["culprit"]["pin"], found["culprit"]["new"]) == ("text", culprit)
+    assert found["culprit"]["alone_on_good"] == "fail"
+    assert found["culprit"]["removed_from_bad"] == "pass"
+    assert status(repository.path) == before
+    assert (repository.path / "data.txt").read_text() == "not committed"
+
+
+@pytest.mark.slow
+def test_a_pin_of_the_file_that_the_base_image_is_built_from_is_named(engine_image: str, tmp_path: Path) -> None:
+    repository = SmallRepository(tmp_path / "repository")
+    base = "ARG BASE_IMAGE\nFROM ${{BASE_IMAGE}} AS early\nARG TOOL_VERSION={}\nRUN echo ${{TOOL_VERSION}} > /tool\n"
+    top = "ARG FOUNDATION=none:1\nFROM ${FOUNDATION}\nARG KIT_VERSION=5.0\nRUN echo ${KIT_VERSION} > /kit\n"
+    for tool in ("1.0", "1.1", "1.2", "1.3"):
+        repository.commit(top, f"Tool {tool}", Dockerfile__base=base.format(tool))
+    smoke = script(tmp_path, 'case "$(cat /tool)" in 1.[23]) exit 1;; esac; test "$(cat /kit)" = 5.0')
+    chain = ("--chain", f"{repository.path / 'Dockerfile.base'}:early=FOUNDATION")
+    ends = ("--good", repository.revisions[0], "--bad", "HEAD")
+    words = ("--dockerfile", str(repository.dockerfile), *chain, *ends, "--smoke", smoke)
+    found = bisector(tmp_path, engine_image, *words)
+    assert (found["culprit"]["pin"], found["culprit"]["old"], found["culprit"]["new"]) == ("tool", "1.1", "1.2")
+
+
+@pytest.mark.slow
+def test_ends_that_do_not_bracket_name_what_floats(engine_image: str, tmp_path: Path) -> None:
+    repository = SmallRepository(tmp_path / "repository")
+    for tool in ("1.0", "1.1"):
+        text = TOOL.format(tool=tool, more="RUN true || pip install pybind11 'cmake<4'\n")
+        repository.commit(text, data__txt="x")
+    ends = ("--good", "HEAD~1", "--bad", "HEAD", "--smoke", script(tmp_path, "exit 1"))
+    found = bisector(tmp_path, engine_image, "--dockerfile", str(repository.dockerfile), *ends, code=4)
+    assert "loating requirement may have moved: pybind11 (line 7, final), cmake<4 (line 7, final)" in found["summary"]
+
+
+SMOKES = {
+    "git": "import ext\nassert ext.level < 120, 'too high'\n",
+    "package": "import ext, pkg_resources\n",
+    "text": "import ext, os\nassert os.environ['SPEED'] != 'reckless', 'too fast'\n",
+    "both": "import ext, packaging\nassert ext.level < 120 or packaging.__version__ < '24', 'together'\n",
+}
+CULPRITS = {
+    "git": ("ext", "120"),
+    "package": ("setuptools", "82.0.0"),
+    "text": ("text", "Be reckless"),
+    "both": ("packaging", "24.0"),
+}
+
+
+@pytest.mark.network
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", sorted(SMOKES))
+def test_a_culprit_planted_in_an_image_like_vllms_base_is_named(
+    planted: str, engine_image: str, tmp_path: Path
+) -> None:
+    extension = Extension.make(tmp_path / "extension")
+    (tmp_path / "smoke.py").write_text(SMOKES[planted])
+    with served(extension.path) as address:
+        project = planted_project(tmp_path / "images", address, extension)
+        ends = ("--good", project.revisions[0], "--bad", project.revisions[-1])
+        words = ("--dockerfile", str(project.dockerfile), *ends, "--repo", f"ext={extension.path}")
+        found = bisector(tmp_path, engine_image, *words, "--smoke", str(tmp_path / "smoke.py"))
+    pin, value = CULPRITS[planted]
+    culprit = found["culprit"]
+    named = str(culprit["new"])
+    if culprit["kind"] == "git":
+        named = str(extension.commits.index(named))
+    elif culprit["kind"] == "text":
+        named = git(project.path, "log", "-1", "--format=%s", named)
+    assert (culprit["pin"], named) == (pin, value)
+    steps = found["chain_length"] - 1
+    searching = [probe for probe in found["probes"] if probe["step"] is not None]
+    assert len(searching) <= steps.bit_length() + 2, "ceil(log2 S) + 2 at most"
+    if planted == "both":
+        assert {partner["pin"] for partner in culprit["partners"]} == {"ext"}
+
+
+def planted_project(path: Path, address: str, extension: Extension) -> ImageProject:
+    """The project with its history, in which everything moves."""
+    commits = extension.commits
+    first = {"ext": commits[20][:8], "packaging": "23.0", "setuptools": "80.9.0", "pybind11": "2.13.0"}
+    project = ImageProject.make(path, address, **first)
+    project.change("Try more speed", speed="high", extra="# a comment\n")
+    project.change("Bump packaging", packaging="24.0")
+    project.change("Be reckless", speed="reckless", extra="ENV A=1\n")
+    project.change("Bump ext", ext=commits[100][:8])
+    project.change("Set B", extra="ENV A=1\nENV B=2\n", pybind11="3.0.1")
+    project.change("Bump all", ext=commits[170], setuptools="82.0.1", packaging="25.0")
+    return project
