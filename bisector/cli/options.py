@@ -153,6 +153,7 @@ def kind_of(name: str) -> str:
 
 OF_A_SEARCH = frozenset(
     {
+        "descend",
         "metric",
         "regress",
         "first_good",
