@@ -68,7 +68,8 @@ def _table(suggestions: Sequence[Suggestion]) -> Table:
 
 def _purpose(report: SuggestReport) -> Iterator[Block]:
     for suggestion in report.suggestions:
-        yield Paragraph((Span(f"{suggestion.headline}.", Tone.STRONG),))
+        if len(report.suggestions) > 1:  # of one, the title has said it
+            yield Paragraph((Span(f"{suggestion.headline}.", Tone.STRONG),))
         yield Bullets(tuple(_reason(reason) for reason in suggestion.because))
         if suggestion.until:
             yield Paragraph(prose(_ends(suggestion)))

@@ -10,8 +10,8 @@ since = 2026-08-19
 review = 2026-09-18
 evidence = "bisect run 20260819-101500-a1b2"
 
-What is no package has `value` in the place of `requirement`: a commit, an image. `since`, `until`, `review` and the rest
-may be left out by who writes by hand. `pins windows` keeps to the requirements (`pins.metadata.known_facts`).
+What is no package has `value` in the place of `requirement`: a commit, an image. Who writes by hand may leave out all
+but that and the reason. `pins windows` keeps to the requirements (`pins.metadata.known_facts`).
 """
 
 import json
