@@ -75,6 +75,8 @@ Value = tuple[Fragment, ...]
 
 def text_of(value: Value) -> str:
     """The string, with a placeholder for each part that is not known."""
+    if len(value) == 1:  # nearly always
+        return value[0].text
     return "".join([fragment.text for fragment in value])
 
 

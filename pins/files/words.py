@@ -5,6 +5,7 @@ POSIX with bash's substitutions. What only a running shell knows (``$(...)``, ``
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -34,6 +35,8 @@ _QUOTINGS = {
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?\-$!0]")
 _UNICODE_NAME = re.compile(rb"(?:[A-Za-z_]|[\xc2-\xf4][\x80-\xbf]+)(?:[A-Za-z0-9_]|[\xc2-\xf4][\x80-\xbf]+)*")
 _SPECIAL = {dialect: re.compile(rb"['\"$`\\]" if dialect is Dialect.SHELL else rb"['\"$\\`]") for dialect in Dialect}
+_QUOTED = {"\\": re.compile(rb"[\"'\\]"), "`": re.compile(rb"[\"'`]")}
+_PLAIN_WORD = re.compile(rb"[^ \t\r\n\v\f]+")
 
 
 @dataclass(slots=True)
@@ -331,6 +334,12 @@ def _literal(joined: JoinedText, start: int, end: int, quoting: Quoting) -> list
     """Text that stands for itself: a fragment for each place it lies in."""
     if start >= end:
         return [_nothing(joined, start, quoting)]
+    index = bisect_right(joined.starts, start)
+    if index == len(joined.starts) or end <= joined.starts[index]:  # in one place, as nearly always
+        place = joined.sources[index - 1] + start - joined.starts[index - 1]
+        return [
+            Fragment(joined.text[start:end].decode("utf-8", "surrogateescape"), place, place + end - start, quoting)
+        ]
     return [
         Fragment(
             joined.text[low:high].decode("utf-8", "surrogateescape"),
@@ -349,6 +358,8 @@ def _nothing(joined: JoinedText, position: int, quoting: Quoting) -> Fragment:
 
 def closes_quotes(text: bytes, escape: str = "\\") -> bool:
     """Whether every quote of a Dockerfile word is closed; the builder refuses one that is not."""
+    if b'"' not in text and b"'" not in text:
+        return True
     quote = 0
     position = 0
     escape_byte = ord(escape)
@@ -373,6 +384,8 @@ def closes_quotes(text: bytes, escape: str = "\\") -> bool:
 
 def docker_words(text: bytes, escape: str = "\\") -> list[tuple[int, int]]:
     """Where the words of an instruction's body lie: split at blanks outside quotes, quotes kept."""
+    if not _QUOTED[escape].search(text):
+        return [match.span() for match in _PLAIN_WORD.finditer(text)]
     words: list[tuple[int, int]] = []
     start: int | None = None
     quote = 0

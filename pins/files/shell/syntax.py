@@ -138,7 +138,8 @@ class _Parser:
 
     @property
     def token(self) -> Token:
-        return self.tokens[min(self.index, len(self.tokens) - 1)]  # the last is END
+        index = self.index
+        return self.tokens[index] if index < len(self.tokens) else self.tokens[-1]  # the last is END
 
     def at_operator(self, *operators: bytes) -> bool:
         token = self.token

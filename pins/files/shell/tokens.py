@@ -56,6 +56,8 @@ _OPERATOR = re.compile(rb"&&|\|\||;;&|;;|;&|\|&|[;&|()]")
 _REDIRECTION = re.compile(rb"(?:\d+|\{\w+\})?(?:&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||<|>)")
 _PLAIN = re.compile(rb"[^\s|&;<>()'\"$`\\]+")
 _PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:=+@%^,{}!\[\]*?~#-]+\Z")
+_STARTS_A_WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-./$\"'=+@%^,:[]*?~!")
+"""Bytes that begin neither an operator nor a redirection, as a digit may."""
 _EXTGLOB = b"?*+@!"
 
 
@@ -136,6 +138,8 @@ class Tokenizer:
             newline = text.find(b"\n", start, self.end)
             self.position = self.end if newline < 0 else newline
             return self._next()
+        if byte in _STARTS_A_WORD:
+            return self._word(start)
         if (match := _REDIRECTION.match(text, start, self.end)) and not self._process_substitution(match.end() - 1):
             self.position = match.end()
             operator = match[0].lstrip(b"0123456789")
@@ -144,8 +148,11 @@ class Tokenizer:
         if match := _OPERATOR.match(text, start, self.end):
             self.position = match.end()
             return Token(TokenKind.OPERATOR, start, self.position, match[0])
-        self.position = word_end(text, start, self.end)
-        raw = text[start : self.position]
+        return self._word(start)
+
+    def _word(self, start: int) -> Token:
+        self.position = word_end(self.text, start, self.end)
+        raw = self.text[start : self.position]
         return Token(TokenKind.WORD, start, self.position, raw if _PLAIN_WORD.match(raw) else b"")
 
     def _process_substitution(self, position: int) -> bool:
