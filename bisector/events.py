@@ -108,7 +108,7 @@ Event = (
 class Reporter(Protocol):
     """Told of every event, from the thread that drives the run. Must not raise."""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event, /) -> None:
         """Take one event."""
 
 
