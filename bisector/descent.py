@@ -1,7 +1,7 @@
 """Going on inside: when a blamed commit moves a pin that its own tree carries, that pin's history is searched.
 
-It is a run of its own: every pin stays as the first bad candidate has it, and the one inside moves from its old value to
-its new one. If it fails with the old value too, the pin inside is not to blame, and the next one is looked at.
+It is a run of its own: every pin stays as the first bad candidate has it, and the one inside moves from its old value
+to its new one. If it fails with the old value too, the pin inside is not to blame, and the next one is looked at.
 """
 
 from collections.abc import Sequence
