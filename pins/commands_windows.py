@@ -119,7 +119,7 @@ def _windows(
     from pins.report.windows_model import WindowsReport
 
     with gathered_for(request) as question:
-        found = tuple(_solved(question, problem, verbose) for problem in _alike(question.gathered.problems))
+        found = tuple(_solved(question, one, also, verbose) for one, also in _alike(question.gathered.problems))
     report = WindowsReport(found, question.gathered.notes)
     code = max((_code(one) for one in found), default=0)
     if output_format == "json":
@@ -131,24 +131,23 @@ def _windows(
     return deliver(drawn(windows_report(report), output_format, output, no_color), output, code)
 
 
-def _alike(problems: "Sequence[Problem]") -> "list[Problem]":
-    """The problems, those that differ by name alone as one: stages that inherit all they have."""
-    found: list[Problem] = []
+def _alike(problems: "Sequence[Problem]") -> "list[tuple[Problem, list[str]]]":
+    """The problems, each with the names of others that differ by name alone: stages that inherit all they have."""
+    found: list[tuple[Problem, list[str]]] = []
     for problem in problems:
-        for position, other in enumerate(found):
-            if replace(problem, name=other.name) == other:
-                name = problem.name.removeprefix("stage ") if other.name.startswith("stage ") else problem.name
-                found[position] = replace(other, name=f"{other.name}, {name}")
-                break
+        same = next((also for one, also in found if replace(problem, name=one.name) == one), None)
+        if same is None:
+            found.append((problem, []))
         else:
-            found.append(problem)
+            same.append(problem.name)
     return found
 
 
-def _solved(question: "Question", problem: "Problem", verbose: bool) -> "EnvironmentWindows":
+def _solved(question: "Question", problem: "Problem", also: list[str], verbose: bool) -> "EnvironmentWindows":
     from pins.report.windows_model import EnvironmentWindows
     from pins.resolve.bounds import package_windows
     from pins.resolve.exclusions import exclusions
+    from pins.resolve.promises import broken_promises
     from pins.resolve.why import why
     from pins.resolve.windows import windows_of
 
@@ -166,6 +165,8 @@ def _solved(question: "Question", problem: "Problem", verbose: bool) -> "Environ
         packages=package_windows(found) if found.possible else (),
         exclusions=exclusions(found) if found.possible else (),
         answer=answer,
+        broken=broken_promises(found),
+        also=tuple(also),
     )
 
 
@@ -174,7 +175,7 @@ def _concerned(gathered: "Gathered", requirement: str) -> "list[Problem]":
     from pins.resolve.requirement_line import read_line
 
     name = read_line(requirement).name
-    problems = _alike(gathered.problems)
+    problems = [problem for problem, _ in _alike(gathered.problems)]
     concerned = [problem for problem in problems if name in problem.targets]
     return concerned or problems
 

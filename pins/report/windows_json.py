@@ -15,7 +15,13 @@ def windows_document(report: WindowsReport) -> str:
     """`pins.windows/1`: every window of every environment."""
     document = opening("pins.windows/1", "pins")
     document["environments"] = [
-        {"name": one.name, "target": one.target, "installer": one.installer, "possible": one.possible}
+        {
+            "name": one.name,
+            "also": list(one.also),
+            "target": one.target,
+            "installer": one.installer,
+            "possible": one.possible,
+        }
         for one in report.environments
     ]
     document["packages"] = [_package(one.name, w) for one in report.environments if one.possible for w in one.packages]

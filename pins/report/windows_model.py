@@ -13,6 +13,7 @@ class EnvironmentWindows:
 
     Attributes:
         name: of the environment, "" where there is only one.
+        also: further environments of which all of this holds, since they install the same.
         target: what everything must fit: "Python 3.12.4 on linux-x86_64".
         installer: whose rules held.
         possible: whether anything fits together for certain.
@@ -30,6 +31,7 @@ class EnvironmentWindows:
     exclusions: tuple[Exclusion, ...] = ()
     answer: Answer | None = None
     broken: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

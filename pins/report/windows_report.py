@@ -42,6 +42,8 @@ def _environment(environment: EnvironmentWindows) -> Iterable[Block]:
     if environment.possible and environment.packages:
         rows = tuple(_row(window) for window in environment.packages)
         yield Table(_COLUMNS, rows, caption="The versions of each package for which everything fits.")
+    if environment.also:
+        yield Paragraph(prose(f"The same holds for {', '.join(environment.also)}."))
     if environment.target:
         yield Paragraph(prose(f"For {environment.target}, by the rules of {environment.installer}.", Tone.FAINT))
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pins.resolve.facts import Asks
+from pins.resolve.facts import Asks, Stated
+from pins.resolve.problem import OriginKind
 from pins.resolve.search import Edge, Literal
 from pins.resolve.universe import Universe
 
@@ -58,6 +59,8 @@ def derive(universe: Universe, core: Sequence[int], assumptions: Sequence[Litera
         else:
             for variable, mask in universe.unit_of(fact):
                 domains[variable] &= mask
+                if isinstance(fact, Stated) and fact.constraint.origin.kind is OriginKind.GIVEN:
+                    heat[variable] = 0
     mirrors = [(base.variable, extra.variable) for base in universe.names() for extra in universe.extras(base)]
     steps: list[Step] = []
     clock = 1

@@ -10,7 +10,7 @@ from pins.resolve.runs import run_text
 from pins.resolve.search import ABSENT, Literal
 from pins.resolve.universe import Node, Universe
 
-_MOST_SPECIFIERS = 2
+_MOST_REQUIREMENTS = 2
 """So many different requirements are quoted; of more, what they come to together is said."""
 
 
@@ -55,7 +55,12 @@ class _Story:
         self.untold = [n for n in core if not isinstance(universe.facts[n], Asks)]
         self.assumed = dict(assumptions)
 
-    def told(self) -> Iterable[Sentence]:
+    def told(self) -> list[Sentence]:
+        """The sentences; what was asked about stands in the question, and is not said again."""
+        found = list(self._told())
+        return [one for one in found if not _is_the_question(one)] or found
+
+    def _told(self) -> Iterable[Sentence]:
         for step in self.derivation.steps:
             source, target = self._node(step.edge.source), self._node(step.edge.target)
             if source is None or target is None:
@@ -105,46 +110,47 @@ class _Story:
     def _forward(self, step: Step, source: Node, target: Node) -> Sentence:
         values = step.source & ~ABSENT
         who = self._versions(source, values)
-        texts, places = self._quoted(source, values, target)
-        wanted = " or ".join(texts)
-        if len(texts) > _MOST_SPECIFIERS:
+        excluded = 0 if step.left else step.target & ~ABSENT
+        wanted, premises, count = self._quoted(source, values, target, excluded)
+        if count > _MOST_REQUIREMENTS:
             union = 0
             for given, allowed in step.edge.rows:
                 if given & values:
                     union |= allowed
-            wanted = (
-                f"{_title(target)} {run_text(target.choices, union, self._offered(target) | union, open_ended=False)}"
-            )
-        text = f"{who} {_verb(values, 'require')} {wanted}{places}"
+            listed = run_text(target.choices, union, self._offered(target) | union, open_ended=False)
+            wanted = f"{_title(target)} {listed}"
+        text = f"{who} {_verb(values, 'require')} {wanted}"
         if not step.left and not target.choices:
             text += f", and {self.universe.missing(target.name)}"
-        elif not step.left and not self._is_limited(target):
+        elif not step.left and not self._is_limited(target, step.fact):
             text += f", which no release of {target.name} is"
-        return Sentence(text, self._premises(source, values, target))
+        return Sentence(text, premises)
 
     def _backward(self, step: Step, source: Node, target: Node) -> Sentence:
-        premises: list[Premise] = []
         before = step.source & ~ABSENT
         left = step.left & ~ABSENT
         own = self._taken(source)
         others = self._taken(target)
-        premises += [_premise(fact) for fact in (*own, *others)]
-        premises += self._premises(source, before, target)
+        wanted, asking, _ = self._quoted(source, before, target, step.target & ~ABSENT)
+        premises = (*(_premise(fact) for fact in (*own, *others)), *asking)
         whom = " and ".join(_cited(fact) for fact in others) or self._versions(target, step.target & ~ABSENT)
+        cited = " and ".join(_cited(fact) for fact in own)
         if left:
-            among = f"of {' and '.join(_cited(fact) for fact in own)} only" if own else "only"
+            among = f"of {cited} only" if own else "only"
             name = "" if own else f"{_title(source)} "
             listed = run_text(source.choices, left, self._offered(source) | left, open_ended=False)
             text = f"{among} {name}{listed} {_verb(left, 'take')} {whom}"
         elif before.bit_count() == 1:
-            subject = " and ".join(_cited(fact) for fact in own) or self._versions(source, before)
-            texts, places = self._quoted(source, before, target)
-            asked = f", not {whom}" if others else f", not {self._versions(target, step.target & ~ABSENT)}"
-            text = f"{subject} requires {' or '.join(texts)}{places}{asked}"
+            in_a_tree = any(line.origin for line in self.universe.lines_between(source, _first(before), target))
+            subject = self._versions(source, before) if in_a_tree or not own else cited
+            text = f"{subject} requires {wanted}, not {whom}"
         else:
-            subject = " and ".join(_cited(fact) for fact in own) or self._versions(source, before)
-            text = f"no release of {subject} takes {whom}" if own else f"none of {subject} takes {whom}"
-        return Sentence(text, tuple(premises))
+            text = (
+                f"no release of {cited} takes {whom}"
+                if own
+                else f"none of {self._versions(source, before)} takes {whom}"
+            )
+        return Sentence(text, premises)
 
     def _unit(self, fact: Fact) -> Sentence:
         match fact:
@@ -170,9 +176,9 @@ class _Story:
     def _offered(self, node: Node) -> int:
         return self.universe.offered(self.universe.base(node))
 
-    def _is_limited(self, node: Node) -> bool:
-        """Whether something else than what exists limits a name."""
-        facts = (self.universe.facts[number] for number in self.core)
+    def _is_limited(self, node: Node, besides: int) -> bool:
+        """Whether another fact limits a name, and not only what exists of it."""
+        facts = (self.universe.facts[number] for number in self.core if number != besides)
         return any(
             (isinstance(fact, Stated) and fact.name == node.name)
             or (isinstance(fact, Asks) and self._node(fact.edge.target) is node)
@@ -185,23 +191,53 @@ class _Story:
             return f"every release of {_title(node)}"
         return f"{_title(node)} {run_text(node.choices, mask, offered | mask)}"
 
-    def _quoted(self, source: Node, values: int, target: Node) -> tuple[list[str], str]:
-        """The different requirements of these choices on a target, and where a source tree says so."""
-        lines = self.universe.lines_between(source, values, target)
-        texts = list(dict.fromkeys(text for text, _ in lines))
-        places = list(dict.fromkeys(origin.place for _, origin in lines if origin and origin.place))
-        return texts, f" ({', '.join(places[:2])})" if places else ""
+    def _quoted(self, source: Node, values: int, target: Node, excluded: int) -> tuple[str, tuple[Premise, ...], int]:
+        """What these choices require of a target, with where a source tree says so; the premises; how many texts.
 
-    def _premises(self, source: Node, values: int, target: Node) -> tuple[Premise, ...]:
-        by_text: dict[str, int] = {}
-        places: dict[str, str] = {}
+        Where something is excluded, a choice is quoted with the one requirement that does it, if there is one.
+        """
+        asking: dict[str, int] = {}
+        places: dict[str, Origin] = {}
+        wholes: dict[str, None] = {}
         for i in range(values.bit_length() - 1):
-            if values & 2 << i:
-                for text, origin in self.universe.lines_between(source, 2 << i, target):
-                    by_text[text] = by_text.get(text, 0) | 2 << i
-                    if origin and origin.place:
-                        places[text] = origin.place
-        return tuple(Premise(text, places.get(text) or self._versions(source, mask)) for text, mask in by_text.items())
+            if not values & 2 << i:
+                continue
+            lines = self.universe.lines_between(source, i, target)
+            deciding = [line for line in lines if not line.mask & excluded][:1] if excluded else []
+            for line in deciding or lines:
+                asking[line.text] = asking.get(line.text, 0) | 2 << i
+                if line.origin is not None:
+                    places.setdefault(line.text, line.origin)
+            if lines:
+                wholes[" and ".join(_with_place(line.text, line.origin) for line in deciding or lines)] = None
+        premises = tuple(
+            Premise(
+                text,
+                (places[text].place if text in places else "") or self._versions(source, mask),
+                places[text].kind if text in places else None,
+            )
+            for text, mask in asking.items()
+        )
+        return " or ".join(wholes), premises, len(wholes)
+
+
+def _first(mask: int) -> int:
+    return (mask & -mask).bit_length() - 2
+
+
+def _with_place(text: str, origin: Origin | None) -> str:
+    if origin is None:
+        return text
+    said = [origin.place] if origin.place else []
+    if origin.kind is OriginKind.INFERRED:
+        said.insert(0, "inferred")
+    if origin.sentence:
+        said.append(origin.sentence)
+    return f"{text} ({', '.join(said)})" if said else text
+
+
+def _is_the_question(sentence: Sentence) -> bool:
+    return all(premise.kind is OriginKind.GIVEN and not premise.origin for premise in sentence.premises)
 
 
 def _title(node: Node) -> str:

@@ -8,6 +8,8 @@ what was not read, and a solution is one only once everything in it was read.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from packaging.specifiers import SpecifierSet
+
 from pins.errors import UsageError
 from pins.resolve.facts import Admission, Asks, Fact, NotKnown, Stated, Unusable
 from pins.resolve.matching import VersionList, compares_versions
@@ -50,6 +52,21 @@ class _Support:
     fact: int
     tail: int
     named_by: list[Literal] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class AskingLine:
+    """One requirement of a choice on another name.
+
+    Attributes:
+        text: without its marker.
+        origin: who says so; None for the metadata of the release.
+        mask: the choices of the other that it takes.
+    """
+
+    text: str
+    origin: Origin | None
+    mask: int
 
 
 class NeedsReading(Exception):  # noqa: N818 - not an error: the search is to go on after reading
@@ -171,19 +188,19 @@ class Universe:
         """Why a name has no choices."""
         return self._missing.get(name, f"{name} has no release")
 
-    def lines_between(self, source: Node, values: int, target: Node) -> list[tuple[str, Origin | None]]:
-        """The requirements of these choices on a name (or an extra of it), as written without markers."""
+    def lines_between(self, source: Node, choice: int, target: Node) -> list[AskingLine]:
+        """The requirements of a choice on a name (or an extra of it)."""
+        answer = self._requires.get((source.name, choice))
+        if answer is None:
+            return []
+        counting = set(self._lines(source, choice))
         found = []
-        for i in range(values.bit_length() - 1):
-            answer = self._requires.get((source.name, i)) if values & 2 << i else None
-            if answer is None:
-                continue
-            counting = set(self._lines(source, i))
-            for position, line in enumerate(self._read[source.name][i]):
-                if line in counting and line.name == target.name and (not target.extra or target.extra in line.extras):
-                    extras = f"[{','.join(line.extras)}]" if line.extras else ""
-                    origin = answer.origins[position] if answer.origins else None
-                    found.append((f"{line.name}{extras}{line.specifiers}", origin))
+        for position, line in enumerate(self._read[source.name][choice]):
+            if line in counting and line.name == target.name and (not target.extra or target.extra in line.extras):
+                extras = f"[{','.join(line.extras)}]" if line.extras else ""
+                origin = answer.origins[position] if answer.origins else None
+                mask = target.versions.taken_by(line.specifiers)
+                found.append(AskingLine(f"{line.name}{extras}{_in_order(line.specifiers)}", origin, mask))
         return found
 
     def extras(self, node: Node) -> Sequence[Node]:
@@ -483,3 +500,9 @@ def _pinned(versions: VersionList, line: RequirementLine) -> int:
 def _names_pre_release(line: RequirementLine) -> bool:
     """Whether a specifier of a line is written with a pre-release."""
     return any(specifier.operator != "!=" and specifier.prereleases for specifier in line.specifiers)
+
+
+def _in_order(specifiers: SpecifierSet) -> str:
+    """Specifiers as people write them: lower bounds before upper ones."""
+    order = {"<": 1, "<=": 1, "!=": 2}
+    return ",".join(str(one) for one in sorted(specifiers, key=lambda one: (order.get(one.operator, 0), str(one))))

@@ -104,17 +104,18 @@ def why(problem: Problem, source: RequirementSource, question: str = "") -> Answ
 
 def unknowns(universe: Universe, chosen: Mapping[str, str]) -> tuple[str, ...]:
     """What a solution (name -> label) stands on that is not known, as sentences."""
-    found = []
+    unread: list[str] = []
+    unversioned: list[str] = []
     for name, label in chosen.items():
         node = universe.node(name)
         assert node is not None
         choice = next(i for i, one in enumerate(node.choices) if one.label == label)
         requires = universe.requires(name, choice)
         if requires is not None and requires.unknown:
-            found.append(f"{name} {label}: {requires.unknown}")
+            unread.append(f"{name} {label}: {requires.unknown}")
         elif node.choices[choice].version is None:
-            found.append(f"{name} {label}: its version is not known")
-    return tuple(found) or ("a requirement on the way names no version that an index knows",)
+            unversioned.append(f"{name} {label}: its version is not known")
+    return tuple(unread or unversioned) or ("a requirement on the way names no version that an index knows",)
 
 
 def _asking(problem: Problem, question: str, source: RequirementSource) -> Problem:

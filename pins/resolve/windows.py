@@ -66,6 +66,7 @@ class Windows:
         possible: whether there is any solution that is certain.
         perhaps: whether there is one if what is not known allows it.
         solves: how many searches it took.
+        example: the first solution that was found, newest versions first; None where there is none.
     """
 
     solver: Solver
@@ -73,6 +74,7 @@ class Windows:
     possible: bool
     perhaps: bool
     solves: int
+    example: Model | None = None
 
 
 class UncheckedError(PinsError):
@@ -129,7 +131,7 @@ class _Projection:
             for node in self.targets:
                 self._settle_target(node, certain=False)
         found = tuple(self._window(node) for node in self.targets)
-        return Windows(self.solver, found, first is not None, perhaps, search.solves)
+        return Windows(self.solver, found, first is not None, perhaps, search.solves, first)
 
     def _settle_target(self, node: Node, *, certain: bool) -> None:
         """Ask for all open choices of a target at once, until none of them has a solution."""
