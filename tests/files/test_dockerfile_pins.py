@@ -240,7 +240,7 @@ def test_files_that_build_on_one_another_are_read_as_a_chain() -> None:
     found = read(text, inherited={"BASE_IMAGE": brought})
     torch = next(p for p in found.pins if p.name == "torch")
     assert (torch.value, torch.file, torch.line) == ("2.9.0", "Dockerfile.base", 2)
-    assert [i.name for i in found.stages[0].installs] == ["foo", "torch"]
+    assert [(i.name, i.source) for i in found.stages[0].installs] == [("foo", "Dockerfile.base"), ("torch", "")]
 
 
 def test_an_onbuild_that_nothing_runs_is_shown_as_not_run() -> None:

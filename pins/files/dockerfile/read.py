@@ -332,7 +332,9 @@ def read_base(data: bytes, file: str, target: str, options: ReadOptions | None =
         raise UsageError(f"{file} has no stage {target!r}; it has {names}")
     values = dict(stage.final.exported)
     files = {file: data, **reading.others}
-    return reading.pin_set(), Inherited(values, stage.workdir, reading.left[stage.index], files)
+    left = reading.left[stage.index].child()
+    left.installs = [replace(entry, source=entry.source or file) for entry in left.installs]
+    return reading.pin_set(), Inherited(values, stage.workdir, left, files)
 
 
 def read_closely(data: bytes, file: str = "Dockerfile", options: ReadOptions | None = None) -> CloseReading:
