@@ -54,6 +54,24 @@ def make_environment(
         UsageError: there is none of that name, or it lacks an option; a repository or a revision does not exist.
         SourceError: a repository cannot be read.
     """
+    environment = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=to_plan)
+    if not request.ask or to_plan:
+        return environment
+    from bisector.environments.asking import AskingEnvironment
+
+    asking: Environment = AskingEnvironment(environment, script=request.smoke.path.is_file())
+    return asking
+
+
+def _environment_for(
+    request: RunRequest,
+    pins: tuple[str, ...],
+    index: "IndexConfiguration",
+    exclude_newer: datetime,
+    run_id: str,
+    *,
+    to_plan: bool,
+) -> Environment:
     if request.files is not None and request.environment == "docker":
         from bisector.file_axes.preparation import docker_environment
 

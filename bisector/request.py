@@ -166,6 +166,7 @@ class RunRequest:
         repositories: those of the pins that are revisions; a pin without one is a package.
         nested: pins that lie within the tree of another one: (name, that other pin, path in its tree) (`--within`).
         files: the ends are read from files; None where `pins` names them.
+        ask: a person judges each candidate (`--ask`); a script, if there is one, runs first.
         floating: requirements that candidates leave open, for a report: found when a run starts.
         timeout_is, build_failure_is: see there.
         build_timeout: seconds, None for no limit.
@@ -193,6 +194,7 @@ class RunRequest:
     repositories: tuple[RepositoryRequest, ...] = ()
     nested: tuple[tuple[str, str, str], ...] = ()
     files: FilesRequest | None = None
+    ask: bool = False
     floating: str = ""
     timeout_is: TimeoutIs = TimeoutIs.AUTO
     build_failure_is: BuildFailureIs = BuildFailureIs.AUTO

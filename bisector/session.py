@@ -74,7 +74,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
         InterruptedRunError: Ctrl-C (`KeyboardInterrupt`); the run can be resumed.
     """
     request = replace(request, smoke=replace(request.smoke, path=request.smoke.path.absolute()))
-    check_script(request.smoke.path, local=request.environment != "docker")
+    _check_script(request)
     refuse_secrets(request)
     refuse_unrecordable(request, state_directory())
     request = with_settled_revisions(request)
@@ -111,7 +111,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
         InterruptedRunError: Ctrl-C (`KeyboardInterrupt`).
     """
     request = replace(request, smoke=replace(request.smoke, path=request.smoke.path.absolute()))
-    check_script(request.smoke.path, local=request.environment != "docker")
+    _check_script(request)
     refuse_secrets(request)
     refuse_unrecordable(request, state_directory())
     created = datetime.now(UTC)
@@ -187,13 +187,33 @@ def resume(
         index = read_index(request.index, os.environ, Path.cwd())
         exclude_newer = datetime.fromisoformat(journal.meta("exclude_newer"))
         environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
-        check_script(request.smoke.path, local=request.environment != "docker")
+        _check_script(request)
         environment.check()
         refuse_changed_inputs(journal, request, environment)
         end_marked({marker_of(run_directory, piece) for piece in journal.pieces()})
         axes: tuple[Axis, ...] = adapter(_AXES).validate_json(journal.meta("axes"))
         chain = chain_of(journal)
         return _drive(request, environment, axes, chain, journal, run_directory, index.redact, reporter)
+
+
+def asks_a_person(run: str | None) -> bool:
+    """Whether a person judges the candidates of a run.
+
+    Raises:
+        UsageError: no such run.
+    """
+    journal = Journal(find_run(run) / JOURNAL, writable=False)
+    try:
+        request: RunRequest = adapter(RunRequest).validate_json(journal.meta("request"))
+    finally:
+        journal.close()
+    return request.ask
+
+
+def _check_script(request: RunRequest) -> None:
+    """Find out whether the script can be started, where there must be one."""
+    if not request.ask or request.smoke.path.is_file():
+        check_script(request.smoke.path, local=request.environment != "docker")
 
 
 def _drive(

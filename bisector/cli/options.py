@@ -42,6 +42,7 @@ class RunOptions:
         Texts, _text("--require-path", "[NAME=]P", "A commit without this file is not tried.", rare=True)
     ] = ()
     smoke: Annotated[Text, _text("--smoke", "SCRIPT", "Exit 0: good, 125: skip, else bad.")] = None
+    ask: Annotated[Flag, _flag("--ask", "You judge each candidate: it is built, and you look.", rare=True)] = None
     fix: Annotated[Texts, _text("--fix", "NAME=VALUE", "Hold a pin still. Repeatable.")] = ()
     expect: Annotated[Text, _text("--expect", "REGEX", "Only a failure whose output matches counts.")] = None
     any_failure: Annotated[Flag, _flag("--any-failure", "Every failure counts, whatever it looks like.", rare=True)] = (

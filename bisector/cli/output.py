@@ -28,8 +28,8 @@ def check_format(chosen: str, known: tuple[str, ...] = FORMATS) -> None:
     parse_choice(chosen, "--format", known)
 
 
-def progress(quiet: bool, verbose: bool, no_color: bool) -> "AbstractContextManager[Reporter]":
-    """The reporter of a command, on standard error.
+def progress(quiet: bool, verbose: bool, no_color: bool, *, plain: bool = False) -> "AbstractContextManager[Reporter]":
+    """The reporter of a command, on standard error; `plain`: in lines also on a terminal.
 
     Raises:
         UsageError: both less and more was asked for.
@@ -38,7 +38,7 @@ def progress(quiet: bool, verbose: bool, no_color: bool) -> "AbstractContextMana
         raise UsageError("--quiet and --verbose exclude one another; leave one of them out")
     from bisector.progress import reporter_for
 
-    return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=False if no_color else None)
+    return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=False if no_color else None, lines=plain)
 
 
 def show(result: "Result", output_format: str, output: Path | None, no_color: bool) -> int:

@@ -71,7 +71,7 @@ def request_from(
     repositories = _repositories(options, directory)
     git = [repository.pin for repository in repositories]
     pins = tuple(arguments.parse_pin(text, git) for text in options.pin)
-    if to_plan and not options.smoke:
+    if (to_plan or options.ask) and not options.smoke:
         options = replace(options, smoke=str(NO_SCRIPT))
     request = _request(options, pins, repositories, directory, script_arguments, command_line, from_files=bool(files))
     return replace(request, files=files)
@@ -141,7 +141,8 @@ def _request(
         confidence=arguments.parse_confidence(options.confidence or "0.99"),
         max_runs=_given(options.max_runs, arguments.parse_max_runs),
         budget=_seconds(options.budget, "--budget"),
-        repeat=arguments.parse_repeat(options.repeat or "auto"),
+        repeat=arguments.parse_repeat(options.repeat or ("1" if options.ask else "auto")),
+        ask=bool(options.ask),
         rebuild_witnesses=bool(options.rebuild_witnesses),
         keep=bool(options.keep),
         workers=arguments.parse_count(options.workers or "1", "--workers", 2),

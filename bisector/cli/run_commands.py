@@ -64,7 +64,7 @@ def _run(
         return deliver(render_plan(planned(request), output_format), output)
     from bisector import session
 
-    with progress(quiet, verbose, no_color) as reporter:
+    with progress(quiet, verbose, no_color, plain=request.ask) as reporter:
         result = session.bisect(request, reporter=reporter)
         if options.descend:
             from bisector.descent import descend
@@ -104,7 +104,7 @@ def _resume(
     run_directory = find_run(run)
     output = None if output is None else output.absolute()
     enter_directory_of(run_directory)
-    with progress(quiet, verbose, no_color) as reporter:
+    with progress(quiet, verbose, no_color, plain=session.asks_a_person(run)) as reporter:
         result = session.resume(
             str(run_directory), reporter=reporter, index_url=index_url, budget=seconds, max_runs=runs
         )

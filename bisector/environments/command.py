@@ -236,6 +236,10 @@ class CommandEnvironment:
             redact=_redact,
         )
 
+    def shell(self, build: Build) -> str:
+        """The command line that gets into a candidate, as a person types it."""
+        return f"cd {shlex.quote(str(Path(build.location) / TREE))}"
+
     def remove(self, build: Build) -> None:
         """See `Environment.remove`."""
         remove_tree(Path(build.location))

@@ -12,7 +12,7 @@ from bisector.progress.plain import PlainReporter
 
 @contextmanager
 def reporter_for(
-    stream: TextIO, *, quiet: bool = False, verbose: bool = False, color: bool | None = None
+    stream: TextIO, *, quiet: bool = False, verbose: bool = False, color: bool | None = None, lines: bool = False
 ) -> Iterator[Reporter]:
     """A reporter that writes to `stream`, for as long as the context lasts.
 
@@ -24,11 +24,12 @@ def reporter_for(
         stream: usually standard error. That it breaks or closes meanwhile ends the display, never the run.
         quiet: only warnings and the end.
         verbose: also logs, all suspects, and on a terminal a line for each event.
+        lines: no live display on a terminal either, since something else is written there.
         color: None for what `NO_COLOR`, `FORCE_COLOR` and the stream say.
     """
     guarded = GuardedStream(stream)
     coloured = _wants_colour(guarded) if color is None else color
-    if not quiet and _is_live(guarded):
+    if not quiet and not lines and _is_live(guarded):
         from bisector.progress.live import LiveReporter
 
         with LiveReporter(guarded, verbose=verbose, color=coloured) as live:

@@ -1,6 +1,7 @@
 """Candidates as Docker images: built from a Dockerfile whose ARGs take the pins, run as containers."""
 
 import contextlib
+import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -33,6 +34,7 @@ from bisector.environments.docker.run import (
     SCRIPT_ROOM,
     check_run_arguments,
     container_options,
+    gpu_options,
     mounts,
     run_options,
 )
@@ -207,6 +209,14 @@ class DockerEnvironment:
                 self._python = python
                 return ended
         return ended
+
+    def shell(self, build: Build) -> str:
+        """The command line that gets into a candidate, as a person types it."""
+        request = self._request
+        options = [*gpu_options(request.gpu, here=self._here), *(mount.option for mount in mounts(request))]
+        program = self._checked().program
+        words = [program, "run", "--rm", "-it", *options, *request.docker_args, "--entrypoint=sh", build.location]
+        return shlex.join(words)
 
     def remove(self, build: Build) -> None:
         """See `Environment.remove`."""

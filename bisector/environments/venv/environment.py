@@ -10,6 +10,7 @@ and a pinned package that is built finds the tools that `--with` names.
 """
 
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Collection, Mapping
@@ -298,6 +299,10 @@ class VenvEnvironment:
             " one cache. What it has changed was taken out of the cache; nothing is concluded from this run. Start a"
             " new one with UV_LINK_MODE=copy in the environment, or let the script work on a copy of the file"
         )
+
+    def shell(self, build: Build) -> str:
+        """The command line that gets into a candidate, as a person types it."""
+        return f"source {shlex.quote(str(Path(build.location) / VENV / 'bin' / 'activate'))}"
 
     def remove(self, build: Build) -> None:
         """See `Environment.remove`."""
