@@ -10,7 +10,9 @@ from packaging.version import InvalidVersion, Version
 from pins.metadata.inferred.facts import OLDEST_CMAKE
 
 _COMMENT = re.compile(r"#\[(=*)\[.*?\]\1\]|#[^\n]*", re.DOTALL)
-_MINIMUM = re.compile(r"\bcmake_minimum_required\s*\(\s*VERSION\s+([0-9.]+)(?:\.\.\.([0-9.]+))?", re.IGNORECASE)
+_MINIMUM = re.compile(
+    r"\bcmake_minimum_required\s*\(\s*VERSION\s+(\d+(?:\.\d+)*)(?:\.\.\.(\d+(?:\.\d+)*))?", re.IGNORECASE
+)
 _BELOW = re.compile(r"\b(add_subdirectory|include)\s*\(\s*\"?([A-Za-z0-9_./-]+)\"?", re.IGNORECASE)
 _MOST_FILES = 200
 Read = Callable[[str], bytes | None]

@@ -40,7 +40,11 @@ def implied_by(
     found = [*_of_setup_py(read, directory, python), *_of_setup_cfg(read, directory)]
     if "cmake-minimum" in rules and _uses_cmake(read, directory, tree):
         found += _of_cmake(read, directory)
-    return tuple(one for one in found if one.rule in rules)
+    first: dict[tuple[str, str], Implied] = {}
+    for one in found:
+        if one.rule in rules:
+            first.setdefault((one.rule, one.text), one)
+    return tuple(first.values())
 
 
 def _prefix(directory: str) -> str:
