@@ -13,6 +13,7 @@ from pins.errors import UsageError
 
 if TYPE_CHECKING:
     from pins.report.windows_model import EnvironmentWindows
+    from pins.resolve.problem import Problem
     from pins.suggest.model import SuggestReport
     from pins.windows_request import WindowsRequest
 
@@ -44,6 +45,9 @@ def _suggest(
         list[str] | None, typer.Option("--build-arg", metavar="K=V", help="Read as if the builder were given it.")
     ] = None,
     target: Annotated[str, typer.Option("--target", metavar="STAGE", help="The stage that is built.")] = "",
+    repo: Annotated[
+        list[str] | None, typer.Option("--repo", metavar="NAME=PATH", help="A clone of a git pin's repository.")
+    ] = None,
     python: Annotated[str, typer.Option("--python", metavar="VERSION|PATH", help="The Python it must fit.")] = "",
     platform: Annotated[str, typer.Option("--platform", metavar="NAME", help="Its platform.")] = "",
     exclude_newer: Annotated[
@@ -66,7 +70,7 @@ def _suggest(
 
     Without --write or --branch nothing is changed. Exit code 3 when nothing could be told.
     """
-    from pins.file_options import pairs
+    from pins.file_options import clones, pairs
     from pins.suggest.bisection import document_of, read_bisection
     from pins.suggest.model import Policy
     from pins.suggest.suggesting import SuggestRequest, suggest
@@ -84,14 +88,23 @@ def _suggest(
     from datetime import UTC
 
     bisected = tuple(read_bisection(document_of(name), f"--run {name}") for name in run or ())
-    asked = WindowsRequest(file=file, python=python, platform=platform, exclude_newer=exclude_newer, offline=offline)
+    asked = WindowsRequest(
+        file=file,
+        python=python,
+        platform=platform,
+        exclude_newer=exclude_newer,
+        offline=offline,
+        build_args=pairs(build_arg, "--build-arg"),
+        target=target,
+        clones=clones(repo),
+    )
     now = datetime.now(UTC)
     request = SuggestRequest(
         file,
         now.date(),
         bisected,
         wanted,
-        pairs(build_arg, "--build-arg"),
+        asked.build_args,
         target,
         _typed(),
         moment(exclude_newer) if exclude_newer else now,
@@ -150,12 +163,28 @@ def _releases(names: Sequence[str], asked: "WindowsRequest") -> Mapping[str, Seq
     return found
 
 
-def _windows(asked: "WindowsRequest") -> "Sequence[EnvironmentWindows]":
-    from pins.commands_windows import _solved
+def _windows(asked: "WindowsRequest") -> "tuple[Sequence[EnvironmentWindows], Sequence[str]]":
+    """Every environment's windows; stages that install the same are solved once."""
+    from dataclasses import replace
+
+    from pins.report.windows_model import EnvironmentWindows
+    from pins.resolve.bounds import package_windows
+    from pins.resolve.windows import windows_of
     from pins.windows_request import gathered_for
 
+    solved: list[EnvironmentWindows] = []
     with gathered_for(asked) as question:
-        return [_solved(question, problem, False) for problem in question.gathered.problems]
+        source = question.gathered.source
+        seen: list[Problem] = []
+        for problem in question.gathered.problems:
+            if any(replace(problem, name=other.name) == other for other in seen):
+                continue
+            seen.append(problem)
+            found = windows_of(problem, source)
+            packages = package_windows(found) if found.possible else ()
+            target, installer = question.target.description, problem.installer.value
+            solved.append(EnvironmentWindows(problem.name, target, installer, found.possible, packages))
+        return solved, question.gathered.notes
 
 
 def _drawn(report: "SuggestReport", output_format: str, output: Path | None, no_color: bool) -> str:
@@ -166,7 +195,7 @@ def _drawn(report: "SuggestReport", output_format: str, output: Path | None, no_
     from pins.report.suggest_document import suggest_document
 
     if output_format != "text":
-        return drawn(suggest_document(report), output_format, output, no_color)
+        return drawn(suggest_document(report, all_windows=output_format == "html"), output_format, output, no_color)
     import shutil
     import sys
 

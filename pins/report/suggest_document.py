@@ -7,6 +7,7 @@ import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from pins.report.blocks import (
     Block,
@@ -33,11 +34,11 @@ _CERTAINTY = {
     Certainty.DECLARED: "declared: requirements say so",
     Certainty.INFERRED: "inferred: by a rule, from code or from what is known of releases",
 }
-_MOST_ENTRIES = 40
+_FEW = 5
 
 
-def suggest_document(report: SuggestReport) -> Document:
-    """The report, the most important first."""
+def suggest_document(report: SuggestReport, *, all_windows: bool = False) -> Document:
+    """The report, the most important first; `all_windows` draws those of what was not changed too."""
     tone = Tone.DOUBT if report.suggestions else Tone.GOOD
     lead: list[Block] = []
     if report.suggestions:
@@ -47,7 +48,7 @@ def suggest_document(report: SuggestReport) -> Document:
         sections.append(Section("The change", (Code(report.patch, language="diff"),)))
     sections.extend(_test_sections(report))
     sections.extend(Section(f"{s.pin.name}, line {s.pin.line}", tuple(_details(s))) for s in report.suggestions)
-    sections.extend(_rest(report))
+    sections.extend(_rest(report, all_windows=all_windows))
     return Document(f"{report.headline}.", tone, tuple(lead), tuple(sections))
 
 
@@ -127,10 +128,16 @@ def _details(suggestion: Suggestion) -> Iterator[Block]:
 
 
 def drawn_window(versions: Sequence[VersionState], caption: str) -> Strip:
-    """Versions as a strip; runs of versions alike, without marks, are drawn as one where there are many."""
-    entries = [_entry(version) for version in versions]
-    if len(entries) > _MOST_ENTRIES:
-        entries = _gathered(entries)
+    """Versions as a strip: of long runs that are alike the last few, and the others as one."""
+    entries: list[StripEntry] = []
+    for _, run in groupby(versions, key=lambda v: (v.state, v.current or v.suggested)):
+        alike = [_entry(version) for version in run]
+        left_out = len(alike) - _FEW
+        if left_out > 1:
+            first, last = alike[0], alike[left_out - 1]
+            entries.append(replace(first, label=f"{first.label} ... {last.label}", reason=""))
+            alike = alike[left_out:]
+        entries.extend(alike)
     return Strip(tuple(entries), caption)
 
 
@@ -139,23 +146,11 @@ def _entry(version: VersionState) -> StripEntry:
     return StripEntry(version.version, version.state.value, _TONES[version.state], marks, version.reason)
 
 
-def _gathered(entries: Sequence[StripEntry]) -> list[StripEntry]:
-    gathered: list[StripEntry] = []
-    for entry in entries:
-        last = gathered[-1] if gathered else None
-        if last is not None and not entry.marks and not last.marks and last.tone is entry.tone:
-            first = last.label.split(" ... ")[0]
-            gathered[-1] = replace(last, label=f"{first} ... {entry.label}")
-        else:
-            gathered.append(entry)
-    return gathered
-
-
-def _rest(report: SuggestReport) -> Iterator[Section]:
+def _rest(report: SuggestReport, *, all_windows: bool) -> Iterator[Section]:
     if report.kept:
         yield Section("Not changed", tuple(_kept(report.kept)), folded=len(report.kept) > 30)
     windows = [kept for kept in report.kept if kept.versions]
-    if windows:
+    if windows and all_windows:
         blocks = tuple(drawn_window(kept.versions, f"{kept.name}, oldest first") for kept in windows)
         yield Section("Windows of what was not changed", blocks, folded=True)
     if report.unknown:

@@ -75,7 +75,9 @@ class _TextWriter:
                 yield from self._table(block, indent)
             case Chain():
                 yield from self._chain(block, indent)
-            case Strip(entries):
+            case Strip(entries, caption):
+                if caption:
+                    yield f"{indent}{one_line(caption)}:"
                 for entry in entries:
                     marks = "".join(f" <- {mark}" for mark in entry.marks)
                     word = self._painted(f"{entry.word:8}", entry.tone)

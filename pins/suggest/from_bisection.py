@@ -139,7 +139,7 @@ def current_of(pin: Pin, releases: Sequence[str]) -> str:
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
     if pin.kind is not PinKind.PACKAGE or pin.form in {Form.EXACT, Form.VALUE}:
-        return pin.effective or pin.value or ""
+        return (pin.effective or pin.value or "").lstrip("= ")
     try:
         admitted = list(SpecifierSet(pin.value or "").filter(releases))
     except InvalidSpecifier:

@@ -23,7 +23,8 @@ from pins.suggest.writing import Planned, plan
 
 T = TypeVar("T")
 ReleasesOf = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
-WindowsOf = Callable[[], Sequence[EnvironmentWindows]]
+WindowsOf = Callable[[], tuple[Sequence[EnvironmentWindows], Sequence[str]]]
+"""Gives the windows of every environment, and what a person should know of how they were gathered."""
 _ORDER = {Certainty.BISECTED: 0, Certainty.DECLARED: 1, Certainty.INFERRED: 2}
 
 
@@ -68,7 +69,9 @@ def suggest(
     """
     pin_set = read_all(ReadRequest((request.file,), "", request.build_args, request.target))[0]
     unknown = [f"{p.file}:{p.line}: {p.message}" for p in pin_set.problems]
-    environments = _attempt(windows_of, "which versions fit together", unknown) if windows_of else None
+    solved = _attempt(windows_of, "which versions fit together", unknown) if windows_of else None
+    environments, notes = solved or (None, ())
+    unknown.extend(notes)
     names = _names(request, pin_set, environments or ())
     releases = _attempt(lambda: releases_of(names), "which releases there are", unknown) or {}
     setting = Setting(pin_set, releases, request.policy, request.today)
@@ -122,13 +125,19 @@ def _names(request: SuggestRequest, pin_set: PinSet, environments: Sequence[Envi
 
 
 def _undecided(environments: Sequence[EnvironmentWindows]) -> list[str]:
+    """What cannot be told of versions that matter: those that are taken now, or would be."""
     found: list[str] = []
     for environment in environments:
         where = f"{environment.name}: " if environment.name else ""
         if not environment.possible:
             found.append(f"{where}nothing fits together, or that cannot be told; `pins windows` says why")
         for window in environment.packages:
-            found.extend(f"{where}{window.name} {', '.join(u.versions[:3])}: {u.reason}" for u in window.unknown)
+            matter = {window.current, window.newest}
+            found.extend(
+                f"{where}{window.name} {', '.join(matter & set(u.versions))}: {u.reason}"
+                for u in window.unknown
+                if matter & set(u.versions)
+            )
         found.extend(f"{where}{broken}" for broken in environment.broken)
     return found
 

@@ -47,6 +47,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_action_annotates_summarises_and_fails_on_findings(place: Path) -> None:
     code, log, outputs, summary = action(place, paths="Dockerfile\n\n")
     assert code == 1
@@ -58,6 +59,7 @@ def test_the_action_annotates_summarises_and_fails_on_findings(place: Path) -> N
     assert Path(sarif[1]).is_file()
 
 
+@pytest.mark.slow
 def test_inputs_are_words_and_never_shell_text(place: Path) -> None:
     code, log, _, _ = action(place, paths="$(touch x); Dockerfile", arguments="--select\njunk-arguments")
     assert code == 2

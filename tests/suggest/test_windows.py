@@ -1,0 +1,90 @@
+"""From windows to bounds: what the file gives now lies outside, or stays."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from pins.errors import NoSolutionError, UndeterminedError
+from pins.report.windows_model import EnvironmentWindows
+from pins.resolve.bounds import Bound, NotKnownVersion, PackageWindow, Side
+from pins.resolve.problem import OriginKind
+from pins.resolve.sentences import Premise, Sentence
+from pins.suggest.model import Certainty, SuggestionKind, SuggestReport
+from pins.suggest.suggesting import SuggestRequest, suggest
+
+VERSIONS = ("79.0.1", "80.9.0", "81.0.0", "82.0.0", "82.0.1")
+
+
+def window(premise: Premise, unknown: tuple[NotKnownVersion, ...] = ()) -> PackageWindow:
+    because = (Sentence("torch 2.12.0 requires setuptools<82", (premise,)),)
+    inside = VERSIONS[:3]
+    return PackageWindow(
+        "setuptools", "package", "", inside, "<82", "up to 81.0.0", "82.0.1", "81.0.0",
+        (Bound(Side.UPPER, "82.0.0", because),), unknown, (),
+    )  # fmt: skip
+
+
+def suggested(tmp_path: Path, line: str, found: PackageWindow) -> SuggestReport:
+    file = tmp_path / "requirements.txt"
+    file.write_text(f"torch==2.12.0\n{line}\n")
+    environments = [EnvironmentWindows("", "Python 3.12", "uv", True, (found,))]
+
+    def releases(names: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        return {"setuptools": VERSIONS} if "setuptools" in names else {}
+
+    return suggest(SuggestRequest(file, date(2026, 8, 19)), releases, lambda: (environments, ()))[0]
+
+
+DECLARED = Premise("setuptools<82", "torch 2.12.0")
+
+
+def test_what_is_open_gets_the_bound_of_its_window_with_its_reasons(tmp_path: Path) -> None:
+    report = suggested(tmp_path, "setuptools>=79", window(DECLARED))
+    (found,) = report.suggestions
+    assert (found.suggested, found.kind, found.certainty) == (">=79,<82.0.0", SuggestionKind.CAP, Certainty.DECLARED)
+    assert [(r.text, r.origin) for r in found.because] == [
+        ("torch 2.12.0 requires setuptools<82", "torch 2.12.0"),
+        ("line 2 gives 82.0.1 now", f"{tmp_path}/requirements.txt:2"),
+    ]
+    assert report.headline.startswith("Cap setuptools below 82.0.0 in ")
+    assert found.until == ""
+    assert "pins.toml" not in report.patch
+
+
+def test_a_bound_read_from_code_is_inferred(tmp_path: Path) -> None:
+    premise = Premise("setuptools<82", "triton@f0b55c0:setup.py:12", OriginKind.INFERRED)
+    assert suggested(tmp_path, "setuptools", window(premise)).suggestions[0].certainty is Certainty.INFERRED
+
+
+def test_an_exact_pin_outside_moves_to_the_newest_inside(tmp_path: Path) -> None:
+    (found,) = suggested(tmp_path, "setuptools==82.0.1", window(DECLARED)).suggestions
+    assert (found.suggested, found.kind) == ("81.0.0", SuggestionKind.EXACT)
+
+
+def test_what_is_inside_stays_and_says_so(tmp_path: Path) -> None:
+    for line in ("setuptools<82", "setuptools==80.9.0"):
+        report = suggested(tmp_path, line, window(DECLARED))
+        assert report.suggestions == ()
+        assert report.headline.startswith("Nothing needs to change")
+        kept = next(k for k in report.kept if k.name == "setuptools")
+        assert (kept.why, kept.window) == ("what it gives now is inside its window", "up to 81.0.0")
+
+
+def test_what_is_not_known_is_no_reason_to_change(tmp_path: Path) -> None:
+    unknown = (NotKnownVersion(("82.0.1",), "82.0.1", "its metadata cannot be read"),)
+    report = suggested(tmp_path, "setuptools", window(DECLARED, unknown))
+    assert report.suggestions == ()
+    assert report.unknown == ("setuptools 82.0.1: its metadata cannot be read",)
+
+
+def test_windows_that_cannot_be_told_at_all_end_it(tmp_path: Path) -> None:
+    file = tmp_path / "requirements.txt"
+    file.write_text("a==1\n")
+
+    def fails() -> tuple[Sequence[EnvironmentWindows], Sequence[str]]:
+        raise NoSolutionError("the index is away")
+
+    with pytest.raises(UndeterminedError, match="the index is away"):
+        suggest(SuggestRequest(file, date(2026, 8, 19)), lambda _: {}, fails)
