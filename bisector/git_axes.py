@@ -54,8 +54,8 @@ def git_axis(pin: PinRange, clone: Clone, *, may_go_back: bool = False) -> Axis:
     if way.turn == len(way.commits) - 1 and not may_go_back:
         raise UsageError(
             f"{pin.pin}: the ends are in the wrong order: {pin.bad} is an ancestor of {pin.good}, and the good end goes"
-            f" first. To look for the commit that mended something, give {pin.pin}={pin.bad}..{pin.good} and a script"
-            " that fails where it is mended"
+            f" first. To look for the commit that mended something, give --pin {pin.pin}={pin.bad}..{pin.good} with"
+            " --first-good"
         )
     values = tuple(axis_value(commit) for commit in way.commits)
     return Axis(pin.pin, PinKind.GIT, values, way.turn, clone.link, clone.address.text)

@@ -193,3 +193,16 @@ def test_a_run_goes_on_with_the_same_commits(builder: RepositoryBuilder, ask: As
     assert result.culprit.subject == "change side5"
     again = [probe.candidate for probe in result.probes]
     assert len(set(again)) == len(again)
+
+
+@pytest.mark.parametrize("fix", ["side2", "merge", "later1"])
+def test_a_fix_is_found_behind_a_merge_too(builder: RepositoryBuilder, ask: Ask, fix: str) -> None:
+    builder.line("main", 3)
+    builder.line("side", 4, "main1")
+    builder.add("merge", "main2", "side3")
+    builder.line("later", 3, "merge")
+    with_culprit(builder, fix)
+    builder.write()
+    result = bisect(ask('grep -q bad "$CHECKOUT/state"', f"{builder.ids['main0']}..main", first_good=True))
+    assert result.culprit is not None
+    assert result.culprit.subject == f"change {fix}"
