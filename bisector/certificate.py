@@ -85,10 +85,10 @@ def certify(chain: Chain, lower: int, upper: int, stands: Stands, first_bad: Fir
     certain = first_certain = True
     if partners is None:
         values = _values_on(chain)
-        partners, certain = _pruned(good, failing, moves, alone, stands)
+        partners, certain = _pruned(good, failing, moves, (alone, alone_on_good), stands)
         partners, first_certain = _first_values(good, failing, partners, values, moves, stands, first_bad)
     elif len(partners) > 1:
-        partners, certain = _pruned(good, _with(alone, list(partners.items())), moves, alone, stands)
+        partners, certain = _pruned(good, _with(alone, list(partners.items())), moves, (alone, alone_on_good), stands)
     return Certificate(alone_on_good, removed_from_bad, tuple(partners.items()), certain, first_certain)
 
 
@@ -112,7 +112,7 @@ def _grown(alone: Candidate, failing: Candidate, stands: Stands, first_bad: Firs
 
 
 def _pruned(
-    good: Candidate, failing: Candidate, moves: Sequence[Move], alone: Candidate, stands: Stands
+    good: Candidate, failing: Candidate, moves: Sequence[Move], alone: tuple[Candidate, Standing], stands: Stands
 ) -> tuple[dict[str, str], bool]:
     """The moved pins of a failing candidate that the failure cannot do without, and whether that is certain."""
     culprits = {move.pin for move in moves}
@@ -125,7 +125,8 @@ def _pruned(
         certain = True
         for pin in list(needed):
             fewer = current.moved(pin, good[pin])
-            if fewer == alone:
+            if fewer == alone[0]:
+                certain = certain and alone[1] is not Standing.NOT_RUN
                 continue  # the culprit alone, which did not fail
             standing = stands(fewer, f"partners: is {pin} needed?")
             if standing is Standing.FAIL:
