@@ -117,7 +117,7 @@ def _because(explanation: Explanation) -> Block:
 def _relaxed(answer: Answer) -> Iterable[Block]:
     if answer.relaxations:
         lines = tuple(prose(_relaxation(one)) for one in answer.relaxations)
-        yield Paragraph(prose("It would fit" if len(lines) == 1 else "Any one of these would do; it would fit"))
+        yield Paragraph(prose("It would fit:" if len(lines) == 1 else "Any one of these would let it fit:"))
         yield Bullets(lines)
 
 

@@ -1,0 +1,151 @@
+"""`pins windows` and `pins why` as they are typed, against an index on localhost."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.local_index import LocalIndex
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[LocalIndex]:
+    with LocalIndex() as index:
+        index.add("spam", "1.0", requires=["eggs<2"])
+        index.add("spam", "2.0", requires=["eggs>=2"])
+        index.add("spam", "3.0", requires=["eggs>=3", "ham[tasty]"])
+        for version in ("1.0", "2.0", "3.0", "4.0"):
+            index.add("eggs", version)
+        index.add("eggs", "5.0rc1")
+        index.add("ham", "1.0", requires=["eggs<4; extra == 'tasty'"])
+        index.add("loaf", "1.0", requires_python=">=3.99")
+        yield index
+
+
+def pins(index: LocalIndex, cache: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "pins", *arguments, "--index-url", index.url, "--python", "3.12"],
+        cwd=cache,
+        env={**os.environ, "PYTHONPATH": str(TOP), "XDG_CACHE_HOME": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def document(index: LocalIndex, cache: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
+    done = pins(index, cache, *arguments, "--format", "json")
+    assert done.returncode == code, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    schema = TOP / f"docs/schemas/{found['schema'].replace('/', '-')}.schema.json"
+    jsonschema.validate(found, json.loads(schema.read_text()))
+    return found
+
+
+def test_windows_come_with_their_bounds_and_pairs(index: LocalIndex, tmp_path: Path) -> None:
+    found = document(index, tmp_path, "windows", "--require", "spam>=2", "--require", "eggs")
+    spam, eggs = found["packages"]
+    assert (spam["name"], spam["window"], spam["versions"]) == ("spam", ">=2.0", ["2.0", "3.0"])
+    assert (eggs["window"], eggs["newest"], eggs["suggested"]) == (">=2.0", "4.0", "4.0")
+    assert eggs["bounds"][0]["because"][0]["requirement"] == "spam>=2"
+    assert {pair["name"] for pair in found["exclusions"]} <= {"spam", "eggs"}
+    assert found["exclusions"]
+
+
+def test_given_one_version_the_windows_of_the_others_become_smaller(index: LocalIndex, tmp_path: Path) -> None:
+    asked = ["windows", "--require", "spam", "--require", "eggs", "--given", "spam=3.0"]
+    spam, eggs = document(index, tmp_path, *asked)["packages"]
+    assert spam["versions"] == ["3.0"]
+    assert eggs["versions"] == ["3.0"]
+
+
+def test_pre_releases_count_where_they_are_asked_for(index: LocalIndex, tmp_path: Path) -> None:
+    [eggs] = document(index, tmp_path, "windows", "--require", "eggs", "--prerelease", "eggs")["packages"]
+    assert eggs["newest"] == "5.0rc1"
+    [eggs] = document(index, tmp_path, "windows", "--require", "eggs>=5.0rc1")["packages"]
+    assert eggs["versions"] == ["5.0rc1"]
+
+
+def test_what_cannot_fit_ends_with_5_and_a_short_explanation(index: LocalIndex, tmp_path: Path) -> None:
+    found = document(index, tmp_path, "windows", "--require", "spam==3.0", "--require", "eggs>=4", code=5)
+    [reason] = found["unresolved"]
+    assert not found["packages"]
+    assert len(reason["sentences"]) <= 4
+    assert any("ham" in sentence for sentence in reason["sentences"])
+    done = pins(index, tmp_path, "windows", "--require", "spam==3.0", "--require", "eggs>=4")
+    assert done.returncode == 5
+    assert "No set of versions fits" in done.stdout
+
+
+def test_why_names_the_facts_and_what_would_have_to_give_way(index: LocalIndex, tmp_path: Path) -> None:
+    found = document(index, tmp_path, "why", "eggs==1.0", "--require", "spam>=2", code=5)
+    [answer] = found["answers"]
+    assert answer["fits"] is False
+    assert [[one["requirement"] for one in some] for some in answer["relaxations"]] == [["spam>=2"]]
+    assert answer["relaxations"][0][0]["instead"] == "spam 1.0"
+    assert document(index, tmp_path, "why", "eggs==2.0", "--require", "spam")["answers"][0]["fits"] is True
+
+
+def test_a_package_that_nothing_can_install_here_says_why(index: LocalIndex, tmp_path: Path) -> None:
+    found = document(index, tmp_path, "windows", "--require", "loaf", code=5)
+    assert ">=3.99" in " ".join(found["unresolved"][0]["sentences"])
+
+
+@pytest.mark.parametrize("output_format", ["text", "md", "html"])
+def test_every_form_names_the_windows(index: LocalIndex, tmp_path: Path, output_format: str) -> None:
+    done = pins(index, tmp_path, "windows", "--require", "spam>=2", "--format", output_format)
+    assert done.returncode == 0
+    assert "spam" in done.stdout
+    assert "2.0" in done.stdout
+    assert not done.stderr
+
+
+def test_constraints_bound_what_is_chosen_and_are_named_with_their_lines(index: LocalIndex, tmp_path: Path) -> None:
+    (tmp_path / "constraints.txt").write_text("# why\neggs<4\n")
+    asked = ["windows", "--require", "eggs", "--constraint", "constraints.txt"]
+    [eggs] = document(index, tmp_path, *asked)["packages"]
+    assert eggs["window"] == "<4.0"
+    assert eggs["bounds"][0]["because"][0]["origin"] == "constraints.txt:2"
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        ["windows"],
+        ["windows", "--require", "=="],
+        ["windows", "--require", "eggs", "--given", "eggs"],
+        ["windows", "--require", "eggs", "--installer", "poetry"],
+        ["windows", "--require", "eggs", "--exclude-newer", "yesterday"],
+        ["windows", "--require", "eggs", "--constraint", "none.txt"],
+        ["windows", "none.Dockerfile"],
+        ["why", "eggs==9.0", "--require", "spam"],
+        ["why", "nothing-here", "--require", "spam"],
+    ],
+)
+def test_mistakes_end_with_2_and_a_message(index: LocalIndex, tmp_path: Path, mistake: list[str]) -> None:
+    done = pins(index, tmp_path, *mistake)
+    assert done.returncode == 2, done.stdout
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_an_index_that_is_not_there_ends_with_6(index: LocalIndex, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pins", "windows", "--require", "eggs", "--index-url", "http://127.0.0.1:9/simple"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(TOP), "XDG_CACHE_HOME": str(tmp_path), "NO_PROXY": "*"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 6
+    assert "127.0.0.1:9" in done.stderr
