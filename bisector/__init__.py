@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bisector.report import render
     from bisector.report.model import Result, Verdict
     from bisector.request import DockerRequest, IndexRequest, PinRange, RequirementsRequest, RunRequest
-    from bisector.session import InterruptedRunError, bisect, probe, resume
+    from bisector.session import InterruptedProbeError, InterruptedRunError, bisect, probe, resume
 
 _HOMES = {
     "bisector.events": ("Event", "Reporter"),
@@ -26,7 +26,7 @@ _HOMES = {
     "bisector.report.model": ("Result", "Verdict"),
     "bisector.request": ("DockerRequest", "IndexRequest", "PinRange", "RequirementsRequest", "RunRequest"),
     "bisector.preview": ("Plan", "plan"),
-    "bisector.session": ("InterruptedRunError", "bisect", "probe", "resume"),
+    "bisector.session": ("InterruptedProbeError", "InterruptedRunError", "bisect", "probe", "resume"),
 }
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "DockerRequest",
     "Event",
     "IndexRequest",
+    "InterruptedProbeError",
     "InterruptedRunError",
     "Outcome",
     "PinRange",

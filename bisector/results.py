@@ -1,5 +1,6 @@
 """From the journal to the result: everything that a report says is read from the record, live or finished."""
 
+import shlex
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime
@@ -114,7 +115,7 @@ class _Assembly:
             probes=probes,
             reproduce=self._reproduce(),
             reproduce_in=self.run.journal.meta("directory"),
-            resume="" if self.run.finished else f"bisector resume {self.run.directory.name}",
+            resume=self._resume(),
             notes=notes_of(self.run, ending, witnesses),
             environment=self.run.journal.meta("environment"),
             exclude_newer=datetime.fromisoformat(self.run.journal.meta("exclude_newer")),
@@ -204,6 +205,11 @@ class _Assembly:
             if candidate not in self.run.tried or self.run.tried[candidate].feasible
         ]
         return tuple(move for lower, upper in pairwise(possible) for move in moves_between(lower, upper))
+
+    def _resume(self) -> str:
+        """The command that goes on with a run that is not over; a single probe is made again instead."""
+        over = self.run.finished or self.run.chain.steps == 0
+        return "" if over else f"bisector resume {shlex.quote(self.run.directory.name)}"
 
     def _reproduce(self) -> str:
         request, journal = self.run.request, self.run.journal

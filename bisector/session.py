@@ -1,6 +1,7 @@
 """The library's front door: start a run, go on with one, or try one candidate."""
 
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Callable
@@ -43,7 +44,7 @@ from bisector.search_order import in_search_order
 from bisector.serial import adapter, to_json
 from bisector.smoke import check_script
 from bisector.space import Chain
-from pins.errors import EnvironmentFailureError, PinsError
+from pins.errors import EnvironmentFailureError, PinsError, UsageError
 from pins.model import PinKind
 
 _AXES = tuple[Axis, ...]
@@ -55,7 +56,17 @@ class InterruptedRunError(PinsError):
     exit_code = 130
 
     def __init__(self, run_directory: Path) -> None:
-        super().__init__(f"interrupted; nothing finished is lost. Go on with: bisector resume {run_directory}")
+        place = shlex.quote(str(run_directory))
+        super().__init__(f"interrupted; nothing finished is lost. Go on with: bisector resume {place}")
+
+
+class InterruptedProbeError(PinsError):
+    """A single probe was interrupted; it is made again from the start."""
+
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("interrupted; nothing is concluded. To try this candidate, type the command again")
 
 
 def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
@@ -108,7 +119,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
 
     Raises:
         UsageError, EnvironmentFailureError: as for `bisect`.
-        InterruptedRunError: Ctrl-C (`KeyboardInterrupt`).
+        InterruptedProbeError: Ctrl-C (`KeyboardInterrupt`).
     """
     request = replace(request, smoke=replace(request.smoke, path=request.smoke.path.absolute()))
     _check_script(request)
@@ -142,7 +153,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
                 prober.probe(candidate, "asked for")
             journal.decide("finished", "probe")
         except KeyboardInterrupt:
-            raise InterruptedRunError(run_directory) from None
+            raise InterruptedProbeError from None
         finally:
             if not request.keep:
                 prober.remove_builds()
@@ -176,6 +187,9 @@ def resume(
         stack.enter_context(driving(run_directory))
         journal = Journal(run_directory / JOURNAL)
         stack.callback(journal.close)
+        chain = chain_of(journal)
+        if chain.steps == 0:
+            raise UsageError(f"{run_directory} is a single probe, not a search: type `bisector probe` again")
         request: RunRequest = adapter(RunRequest).validate_json(journal.meta("request"))
         if budget is not None or max_runs is not None:
             budget = request.budget if budget is None else budget
@@ -192,7 +206,6 @@ def resume(
         refuse_changed_inputs(journal, request, environment)
         end_marked({marker_of(run_directory, piece) for piece in journal.pieces()})
         axes: tuple[Axis, ...] = adapter(_AXES).validate_json(journal.meta("axes"))
-        chain = chain_of(journal)
         return _drive(request, environment, axes, chain, journal, run_directory, index.redact, reporter)
 
 

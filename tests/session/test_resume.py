@@ -208,3 +208,19 @@ def test_resuming_a_finished_run_shows_its_report_again(bench: Bench) -> None:
     again = bench.call("resume", "one", "--format", "json")
     assert again.returncode == 0
     assert answer(again.stdout) == answer(out)
+
+
+def test_an_interrupted_probe_is_not_said_to_go_on(bench: Bench) -> None:
+    bench.script.write_text('#!/bin/sh\ntouch "$PROBE_OUTPUT/begun"\nsleep 60\n')
+    words = ["probe", "--pin", "widget==3", "--smoke", str(bench.script), "--index-url", bench.index.url]
+    words += ["--env", "command", "--build-command", "true", "--run-dir", str(bench.directory)]
+    process = subprocess.Popen(bench.command(*words), env=bench.variables, stderr=subprocess.PIPE)
+    while process.poll() is None and not list(bench.directory.glob("output/*/begun")):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert b"resume" not in errors
+    resumed = bench.call("resume", str(bench.directory))
+    assert resumed.returncode == 2
+    assert b"single probe" in resumed.stderr
