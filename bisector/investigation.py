@@ -20,7 +20,7 @@ from bisector.prober import Prober
 from bisector.report.model import Move, Verdict
 from bisector.request import RunRequest
 from bisector.search_order import weights_of
-from bisector.space import Chain, chain_in_time, moves_between
+from bisector.space import Chain, chain_in_time, chain_through, moves_between
 
 if TYPE_CHECKING:
     from bisector.merges import Side
@@ -94,7 +94,8 @@ class Investigation:
     ) -> tuple[Ending, tuple[Axis, ...], Chain, Driver]:
         """The search among what was merged, where the culprit's step is a commit that brings several sides together."""
         sides: tuple[Side, ...] = ()
-        while any(axis.repository for axis in axes):
+        # Where the fix is sought, the chain goes back in history, and a step's parents are not what stands before it.
+        while not self.request.first_good and any(axis.repository for axis in axes):
             from bisector.git_axes import clones_of
             from bisector.merges import look_at_parents
 
@@ -156,7 +157,10 @@ class Investigation:
             bad: one that fails.
             ends: the chain whose ends show what is sought.
         """
-        chain = lay_chain(tuple(_between(axes, good, bad)), self.environment)
+        between = tuple(_between(axes, good, bad))
+        moving = [axis for axis in between if axis.steps]
+        # One pin alone needs no order, and the resolver need not be asked for one.
+        chain = chain_through(between, [moving]) if len(moving) == 1 else lay_chain(between, self.environment)
         ending = self._driver(axes, chain, ends).drive()
         if ending.verdict is not Verdict.CULPRIT:
             return None
