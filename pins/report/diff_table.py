@@ -16,8 +16,8 @@ def diff_report(groups: Groups, read: Sequence[PinSet] = ()) -> Document:
     lead = tuple(_stopped(read))
     if len(groups) == 1:
         (old, new, changes) = groups[0]
-        return Document(_title(old, new), Tone.PLAIN, (_table(changes), *lead), ())
-    sections = tuple(Section(_title(old, new), (_table(changes),)) for old, new, changes in groups)
+        return Document(_title(old, new), Tone.PLAIN, (_table(changes, old, new), *lead), ())
+    sections = tuple(Section(_title(old, new), (_table(changes, old, new),)) for old, new, changes in groups)
     count = sum(len(changes) for _, _, changes in groups)
     title = f"{count} pins differ in {len(groups)} files" if groups else "no pin differs"
     return Document(title, Tone.PLAIN, lead, sections)
@@ -27,20 +27,23 @@ def _title(old: str, new: str) -> str:
     return f"{old} -> {new}" if old != new else old
 
 
-def _table(changes: Sequence[Change]) -> Block:
+def _table(changes: Sequence[Change], old: str, new: str) -> Block:
     if not changes:
         return Paragraph(prose("no pin differs", Tone.FAINT))
-    return Table(COLUMNS, tuple(_row(change) for change in changes), caption="The pins that differ.")
+    return Table(COLUMNS, tuple(_row(change, old, new) for change in changes), caption="The pins that differ.")
 
 
-def _row(change: Change) -> tuple[Line, ...]:
+def _row(change: Change, old: str, new: str) -> tuple[Line, ...]:
+    pin = change.pin
+    here = any(label == pin.file or label.startswith(f"{pin.file} (") for label in (old, new))
+    where = f"line {pin.line}" if here else f"{pin.file}:{pin.line}"
     return (
-        literal(change.pin.name),
-        prose(change.pin.kind.value),
+        literal(pin.name),
+        prose(pin.kind.value),
         _shown(change.old),
         _shown(change.new),
         prose(distance(change)),
-        prose(f"line {change.pin.line}" + (f", {change.pin.stage}" if change.pin.stage else "")),
+        prose(where + (f", {pin.stage}" if pin.stage else "")),
     )
 
 

@@ -106,6 +106,7 @@ def diff_document(changes: Sequence[tuple[str, str, Sequence[Change]]], problems
             "old": change.old.value if change.old else None,
             "new": change.new.value if change.new else None,
             "change": "added" if change.old is None else "removed" if change.new is None else "moved",
+            "file": change.pin.file,
             "old_line": change.old.line if change.old else None,
             "new_line": change.new.line if change.new else None,
             "stage": change.pin.stage,

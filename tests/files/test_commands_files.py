@@ -234,3 +234,17 @@ def test_a_pattern_and_a_workflow_are_known_by_their_place_in_the_repository(tmp
     assert "v1" in pins(tmp_path / "ci", "show", "x.yaml").stdout
     assert "+W_REF: v2" in pins(tmp_path / "ci", "set", "x.yaml", "w=v2").stdout
     assert pins(tmp_path / ".github" / "workflows", "show", "x.yaml").returncode == 0
+
+
+def test_diff_says_why_a_distance_is_not_known_and_where_a_nested_pin_stands(repository: Path, tmp_path: Path) -> None:
+    clone = tmp_path / "empty"
+    clone.mkdir()
+    git(clone, "init", "-q")
+    found = pins(repository, "diff", "Dockerfile", "--rev", "HEAD~1..", "--repo", f"triton={clone}")
+    assert f"unknown: {clone} has not aaaaaaa nor bbbbbbb" in found.stdout
+    (tmp_path / "requirements-old.txt").write_text("-r more.txt\n")
+    (tmp_path / "more.txt").write_text("foo==1\n")
+    (tmp_path / "new.txt").write_text("bar==1\n")
+    lines = pins(tmp_path, "diff", "requirements-old.txt", "new.txt").stdout
+    assert "more.txt:1" in lines
+    assert "line 1" in lines
