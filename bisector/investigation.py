@@ -94,8 +94,7 @@ class Investigation:
     ) -> tuple[Ending, tuple[Axis, ...], Chain, Driver]:
         """The search among what was merged, where the culprit's step is a commit that brings several sides together."""
         sides: tuple[Side, ...] = ()
-        # Where the fix is sought, the chain goes back in history, and a step's parents are not what stands before it.
-        while not self.request.first_good and any(axis.repository for axis in axes):
+        while any(axis.repository for axis in axes):
             from bisector.git_axes import clones_of
             from bisector.merges import look_at_parents
 

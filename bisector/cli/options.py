@@ -34,7 +34,9 @@ class RunOptions:
     within: Annotated[
         Texts, _text("--within", "NAME=PIN:PATH", "NAME is pinned by PATH in the tree of PIN.", rare=True)
     ] = ()
-    descend: Annotated[Flag, _flag("--descend", "Go on inside, where the commit moves a pin of its tree.")] = None
+    descend: Annotated[
+        Flag, _flag("--descend", "Go on inside, where the commit moves a pin of its tree.", rare=True)
+    ] = None
     checkout_only: Annotated[
         Texts, _text("--checkout-only", "NAME", "Check it out, do not install it.", rare=True)
     ] = ()
