@@ -8,7 +8,15 @@ from pathlib import Path
 
 from bisector.earlier_runs import Durations, earlier_durations
 from bisector.model import Axis, Candidate
-from bisector.preparation import axes_of, feasible, lay_chain, make_environment, pins_of, read_index
+from bisector.preparation import (
+    axes_of,
+    feasible,
+    lay_chain,
+    make_environment,
+    pins_of,
+    read_index,
+    with_settled_revisions,
+)
 from bisector.report.model import Move
 from bisector.request import RunRequest
 from bisector.search_order import in_search_order
@@ -67,6 +75,7 @@ def plan(request: RunRequest) -> Plan:
     """What `bisect` would do: axes, chain, what cannot be resolved. Nothing is built, nothing is kept."""
     if request.files is None or request.smoke.path.is_file():
         check_script(request.smoke.path, local=request.environment != "docker")
+    request = with_settled_revisions(request)
     exclude_newer = request.exclude_newer or datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
     environment = make_environment(request, pins_of(request), index, exclude_newer, "plan", to_plan=True)

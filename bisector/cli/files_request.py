@@ -7,7 +7,7 @@ from bisector.cli.options import RunOptions, key_of
 from bisector.file_axes.request import FilesRequest
 from pins.errors import UsageError
 
-_PAIRS = (("good", "bad"), ("good_file", "bad_file"), ("good_date", "bad_date"))
+_PAIRS = (("good", "bad"), ("good_file", "bad_file"), ("good_date", "bad_date"), ("good_image", "bad_image"))
 
 
 def files_request(options: RunOptions, directory: Path) -> FilesRequest | None:
@@ -37,6 +37,12 @@ def files_request(options: RunOptions, directory: Path) -> FilesRequest | None:
         )
     good_date = arguments.parse_date(options.good_date, "--good-date") if options.good_date else None
     bad_date = arguments.parse_date(options.bad_date, "--bad-date") if options.bad_date else None
+    if options.good_image and not options.dockerfile:
+        raise UsageError(
+            "--good-image and --bad-image: name the Dockerfile that they are built from, --dockerfile FILE"
+        )
+    if options.good_image and options.good_date:
+        raise UsageError("--good-date and --good-image both say when; leave one of them out")
     if good_date and bad_date and good_date >= bad_date:
         raise UsageError(f"--good-date {options.good_date} is not before --bad-date {options.bad_date}")
     return FilesRequest(
@@ -50,6 +56,8 @@ def files_request(options: RunOptions, directory: Path) -> FilesRequest | None:
         exclude=options.exclude,
         good_date=good_date,
         bad_date=bad_date,
+        good_image=options.good_image or "",
+        bad_image=options.bad_image or "",
     )
 
 

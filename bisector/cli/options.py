@@ -92,6 +92,8 @@ class RunOptions:
     bad_file: Annotated[Text, _text("--bad-file", "FILE", "The bad end as a file of its own.", rare=True)] = None
     good_date: Annotated[Text, _text("--good-date", "DATE", "What is not pinned is as of then.", rare=True)] = None
     bad_date: Annotated[Text, _text("--bad-date", "DATE", "The same at the bad end.", rare=True)] = None
+    good_image: Annotated[Text, _text("--good-image", "REF", "What it holds is the good end.", rare=True)] = None
+    bad_image: Annotated[Text, _text("--bad-image", "REF", "What it holds is the bad end.", rare=True)] = None
     only: Annotated[Texts, _text("--only", "NAME", "Search this of what differs. Repeatable.", rare=True)] = ()
     exclude: Annotated[Texts, _text("--exclude", "NAME", "Leave it as at the bad end. Repeatable.", rare=True)] = ()
     chain: Annotated[
@@ -173,6 +175,8 @@ OF_A_SEARCH = frozenset(
         "bad",
         "good_file",
         "bad_file",
+        "good_image",
+        "bad_image",
         "good_date",
         "bad_date",
         "only",

@@ -1,6 +1,6 @@
 """Reading both ends of a candidate's files, and which axes lie between them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -9,8 +9,8 @@ from packaging.utils import canonicalize_name
 
 from bisector.file_axes.floats import INDEX, floats_between, index_values
 from bisector.file_axes.rendering import rest
-from bisector.file_axes.request import FilesRequest
-from bisector.file_axes.slots import Slot, difference, slot_named
+from bisector.file_axes.request import FilesRequest, Inventory
+from bisector.file_axes.slots import Slot, difference, settable, slot_named
 from bisector.file_axes.space import TEXT, FilePart, FileSpace
 from bisector.file_axes.values import Releases
 from bisector.file_axes.versions import History, Reading, Version, of_files, of_revisions
@@ -41,10 +41,15 @@ def read_space(
     found = _parts(request, reading, context, fixed)
     notes: list[str] = []
     index: tuple[AxisValue, ...] = ()
-    if request.good_date is not None and request.bad_date is not None and releases is not None:
-        found = [_with_floats(part, releases, request.good_date, request.bad_date, notes) for part in found]
+    if request.good_inventory is not None and request.bad_inventory is not None:
+        found = [_with_recorded(part, request.good_inventory, request.bad_inventory) for part in found]
+    if request.span is not None and releases is not None:
+        good, bad = request.span
+        inventories = _inventories(request)
+        found = [_with_floats(part, releases, good, bad, inventories, notes) for part in found]
+        notes += _unnamed(found, inventories)
         others = any(part.floats or part.moving or part.has_text_axis for part in found)
-        index = index_values(request.good_date, request.bad_date, by_day=not others)
+        index = index_values(good, bad, by_day=not others) if good < bad else ()
     parts = _named_apart(found)
     if index and not _wanted({INDEX}, request):
         index = ()
@@ -55,10 +60,61 @@ def read_space(
     return space
 
 
-def _with_floats(part: FilePart, releases: Releases, good: datetime, bad: datetime, notes: list[str]) -> FilePart:
-    found, said = floats_between(part.history.bad.pins, part.slots, releases, good, bad)
+def _with_floats(
+    part: FilePart,
+    releases: Releases,
+    good: datetime,
+    bad: datetime,
+    inventories: tuple[Mapping[str, str], Mapping[str, str]] | None,
+    notes: list[str],
+) -> FilePart:
+    found, said = floats_between(part.history.bad.pins, part.slots, releases, good, bad, inventories)
     notes += said
     return replace(part, floats=tuple(found))
+
+
+def _inventories(request: FilesRequest) -> tuple[Mapping[str, str], Mapping[str, str]] | None:
+    if request.good_inventory is None or request.bad_inventory is None:
+        return None
+    return dict(request.good_inventory.installed), dict(request.bad_inventory.installed)
+
+
+def _with_recorded(part: FilePart, good: Inventory, bad: Inventory) -> FilePart:
+    """The part with those pins as axes whose values both images have written down, where they differ."""
+    before, after = dict(good.recorded), dict(bad.recorded)
+    moving = list(part.moving)
+    taken = {slot.variables[0] for slot in part.slots}
+    for pin in part.history.bad.pins.pins:
+        name = pin.variable
+        if (
+            not name
+            or name in taken
+            or name not in before
+            or name not in after
+            or not settable(pin, part.history.bad.pins)
+        ):
+            continue
+        taken.add(name)
+        if before[name] != after[name]:
+            [slot] = slot_named(name, part.history.bad.pins)[:1]
+            moving.append(
+                (replace(slot, name=pin.name), replace(pin, value=before[name]), replace(pin, value=after[name]))
+            )
+    return replace(part, moving=tuple(moving))
+
+
+def _unnamed(parts: Sequence[FilePart], inventories: tuple[Mapping[str, str], Mapping[str, str]] | None) -> list[str]:
+    """What two images hold in other versions without that a requirement names it: it moves with the index."""
+    if inventories is None:
+        return []
+    good, bad = inventories
+    named = {name for part in parts for slot in part.slots for name in slot.names}
+    named |= {pin.name for part in parts for pin in part.history.bad.pins.pins}
+    moved = [f"{name} {good[name]} -> {bad[name]}" for name in good if name in bad and good[name] != bad[name]]
+    moved = [text for text in moved if text.split(" ")[0] not in named]
+    return (
+        [f"moved between the images without being named, and goes with the index: {', '.join(moved)}"] if moved else []
+    )
 
 
 def _parts(request: FilesRequest, reading: Reading, context: Path | None, fixed: Sequence[str]) -> list[FilePart]:

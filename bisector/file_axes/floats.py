@@ -6,7 +6,7 @@ very line that installs it: one stage of a file may hold a version that another 
 without being named, moves with the time as of which the index is read: that is one more axis.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -53,7 +53,12 @@ def floating(pins: PinSet) -> list[Pin]:
 
 
 def floats_between(
-    pins: PinSet, taken: Sequence[Slot], releases: Releases, good: datetime, bad: datetime
+    pins: PinSet,
+    taken: Sequence[Slot],
+    releases: Releases,
+    good: datetime,
+    bad: datetime,
+    inventories: tuple[Mapping[str, str], Mapping[str, str]] | None = None,
 ) -> tuple[list[Float], list[str]]:
     """The floating requirements that came to another version at each date, and what the user should know.
 
@@ -63,6 +68,8 @@ def floats_between(
         releases: of packages, as of a date.
         good: the date of the good end.
         bad: that of the bad end.
+        inventories: what two built images hold, where they are the ends: that is what the requirements of the stages
+            that ship came to.
     """
     found: list[Float] = []
     notes: list[str] = []
@@ -75,7 +82,9 @@ def floats_between(
             continue
         try:
             old, new = (newest(pin, releases(pin.name, date)) for date in (good, bad))
-            known = releases(pin.name, bad)
+            known = releases(pin.name, None if inventories else bad)
+            if inventories is not None and pin.ships:
+                old, new = (_held(known, inventory.get(pin.name)) for inventory in inventories)
         except PinsError as error:
             notes.append(f"{pin.name} (line {pin.line}): what it came to is not known, for {error}")
             continue
@@ -90,6 +99,11 @@ def floats_between(
         slot = Slot(name, PinKind.PACKAGE, (pin.name,), (pin.stage,), (pin.variable,), number)
         found.append(Float(slot, pin, _between(pin, known, old, new)))
     return _apart(found), notes
+
+
+def _held(known: Sequence[Release], version: str | None) -> Release | None:
+    """The release that an image holds."""
+    return next((release for release in known if version is not None and str(release.version) == version), None)
 
 
 def _apart(found: Sequence[Float]) -> list[Float]:

@@ -36,6 +36,12 @@ def settled(request: RunRequest) -> RunRequest:
         UsageError: there is no such revision.
     """
     files = request.files
+    if files is not None and files.good_image and files.good_inventory is None:
+        from bisector.environments.docker.inventory import read_inventory
+
+        good_end, bad_end = (read_inventory(image, "inventory") for image in (files.good_image, files.bad_image))
+        files = replace(files, good_inventory=good_end, bad_inventory=bad_end)
+        request = replace(request, files=files)
     if files is None or files.file is None or not files.good:
         return _with_floating(request, "")
     tree, _ = locate(files.file, files.good)
@@ -95,7 +101,7 @@ def docker_environment(
     assert request.files is not None
     with _package_index(index) as source:
         space = space_of(request, lambda name, date: source.releases(name, before=date or time))
-    time = request.files.bad_date or time
+    time = request.files.span[1] if request.files.span else time
     index_time = time if request.docker.index_time else None
     pins = (*space.pins, *dict(request.fixed))
     environment = DockerEnvironment(

@@ -6,6 +6,23 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
+class Inventory:
+    """What a built image holds.
+
+    Attributes:
+        image: its id.
+        created: when it was made (aware).
+        installed: its distributions with their versions, by name.
+        recorded: versions that its build has written down, in labels or a file, by name.
+    """
+
+    image: str
+    created: datetime
+    installed: tuple[tuple[str, str], ...] = ()
+    recorded: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class FilesRequest:
     """Ends that are read from files, from what an index offered at two dates, or from two images.
 
@@ -17,6 +34,7 @@ class FilesRequest:
         only, exclude: names of pins among those that differ.
         good_date, bad_date: what is not pinned is as the index offered it then (aware).
         good_image, bad_image: two built images whose inventories are the ends.
+        good_inventory, bad_inventory: what they hold, read when a run starts.
     """
 
     file: Path | None = None
@@ -31,8 +49,19 @@ class FilesRequest:
     bad_date: datetime | None = None
     good_image: str = ""
     bad_image: str = ""
+    good_inventory: Inventory | None = None
+    bad_inventory: Inventory | None = None
 
     @property
     def dates(self) -> bool:
         """Whether what is not pinned is an axis, too."""
-        return self.good_date is not None and self.bad_date is not None
+        return self.span is not None
+
+    @property
+    def span(self) -> tuple[datetime, datetime] | None:
+        """The dates of both ends, given or those of the images; None where what is not pinned stays still."""
+        if self.good_date is not None and self.bad_date is not None:
+            return self.good_date, self.bad_date
+        if self.good_inventory is not None and self.bad_inventory is not None:
+            return self.good_inventory.created, self.bad_inventory.created
+        return None
