@@ -281,7 +281,7 @@ def _said(step: _Step, unknown: list[str]) -> str:
     change, parents = step.change, step.change.parents
     name = f"{step.axis.pin} {short_text(change.id)}"
     sentences = []
-    if step.goes_back:
+    if step.goes_back and step.axis.turn < step.axis.steps:
         sentences.append(
             f"{name} is on the branch of the good end alone: it is what makes it pass, and without it, at"
             f" {short_text(step.other.id)}, the failure is there already. The bad end's branch lacks this change"

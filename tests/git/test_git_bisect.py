@@ -206,3 +206,4 @@ def test_a_fix_is_found_behind_a_merge_too(builder: RepositoryBuilder, ask: Ask,
     result = bisect(ask('grep -q bad "$CHECKOUT/state"', f"{builder.ids['main0']}..main", first_good=True))
     assert result.culprit is not None
     assert result.culprit.subject == f"change {fix}"
+    assert not any("lacks this change" in note for note in result.notes)
