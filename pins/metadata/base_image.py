@@ -15,7 +15,7 @@ _RELEASES = (
     (r"manylinux_?2014|manylinux_?2_17", "2.17", ""),
 )
 """What names of images say, the C library of that release, and its own Python (from the distributions' packages)."""
-_PYTHON = re.compile(r"(?:^|[/_-])(?:python|py|cp)[-_:]?(3)\.?(\d{1,2})(?!\d)")
+_PYTHON = re.compile(r"(?:^|[/:_-])(?:python|py|cp)[-_:]?(3)\.?(\d{1,2})(?!\d)")
 
 
 def told_by(image: str) -> tuple[str, str]:

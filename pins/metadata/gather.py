@@ -89,11 +89,11 @@ def read_file(request: GatherRequest) -> ReadFile:
             facts = KnownFacts((*facts.bounds, *found.bounds), facts.off | found.off)
     kind = kind_of(relative)
     if kind == "dockerfile" or (not kind and re.search(rb"^[ \t]*FROM[ \t]+\S", content, re.MULTILINE | re.IGNORECASE)):
-        return ReadFile(_of_dockerfile(request, content, relative, read), facts)
+        return ReadFile(_of_dockerfile(request, content, str(request.file), read), facts)
     if kind == "requirements":
-        return ReadFile(_of_requirements(content, relative, read), facts)
+        return ReadFile(_of_requirements(content, relative, str(request.file), read), facts)
     if kind == "pyproject":
-        return ReadFile(_of_pyproject(content, relative), facts)
+        return ReadFile(_of_pyproject(content, str(request.file)), facts)
     raise UsageError(f"{request.file}: windows are asked of a Dockerfile, a requirements file or a pyproject.toml")
 
 
@@ -125,15 +125,16 @@ def _of_dockerfile(
     return FileEnvironments(file, tuple(stages), python, glibc, notes=tuple(notes))
 
 
-def _of_requirements(content: bytes, file: str, read: Callable[[str], bytes | None]) -> FileEnvironments:
+def _of_requirements(content: bytes, path: str, file: str, read: Callable[[str], bytes | None]) -> FileEnvironments:
     from pins.files.requirement import RequirementKind
     from pins.files.requirements import read_requirements
     from pins.metadata.environments.model import Requested
     from pins.resolve.problem import Constraint, Origin
 
-    parsed = read_requirements(content, file, read)
+    parsed = read_requirements(content, path, read)
     contents = StageContents("", does_something=True)
-    for line in parsed.lines:
+    for entry in parsed.lines:
+        line = replace(entry, file=file) if entry.file == path else entry
         if line.requirement.kind is not RequirementKind.SPECIFIER:
             contents.notes.append(f"{line.file}:{line.line}: what {line.text[:80]} requires is not counted")
         elif line.role == "constraint":

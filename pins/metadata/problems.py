@@ -87,7 +87,7 @@ class Assembly:
                 frozenset(alone),
                 dict(self.target.markers),
                 self.target.installer,
-                targets=tuple(dict.fromkeys(_names(requirements, git))),
+                targets=tuple(dict.fromkeys(_names(requirements, git, contents))),
                 current=_exact(requirements),
             ),
             git,
@@ -174,16 +174,18 @@ class Assembly:
             yield from self._with_pins(problem, git)
 
 
-def _names(requirements: list[Constraint], git: Mapping[str, GitProject]) -> Iterator[str]:
-    """Whose windows are asked for: all that is named, and what the pinned trees name in turn."""
+def _names(requirements: list[Constraint], git: Mapping[str, GitProject], contents: StageContents) -> Iterator[str]:
+    """Whose windows are asked for: all that is named, and what the trees that are built there name in turn."""
     for one in requirements:
         yield canonicalize_name(Requirement(one.requirement).name)
+    built = {project.pin for project in contents.built if not project.isolated}
     for found in git.values():
         if found.pinned is not None:
-            tree = found.pinned.state
-            for statement in (*tree.tree.build, *tree.installed):
-                if found.project.stage:
-                    yield canonicalize_name(Requirement(statement.text).name)
+            state = found.pinned.state
+            here = found.project.pin in built
+            plain = [one for one in state.tree.runtime if "extra" not in one.text]
+            for statement in (*state.tree.build, *state.installed) if here else plain:
+                yield canonicalize_name(Requirement(statement.text).name)
 
 
 def _exact(requirements: list[Constraint]) -> dict[str, str]:

@@ -80,6 +80,8 @@ def test_an_old_minimum_counts_only_where_cmake_builds() -> None:
         ("setup(use_2to3=False)\n", ""),
         ("other(use_2to3=True)\n", ""),
         ("import pkg_resources_like\n", ""),
+        ("from setuptools import Feature, setup\n", "setuptools<46"),
+        ("import setuptools.package_index\n", "setuptools<80.3"),
     ],
 )
 def test_what_setup_py_uses_excludes_releases_without_it(text: str, requirement: str) -> None:
@@ -96,6 +98,7 @@ def test_distutils_takes_setuptools_from_python_3_12_on() -> None:
 def test_hyphens_in_setup_cfg() -> None:
     files = {"setup.cfg": "[metadata]\nname = x\ndescription-file = README\n[tool:pytest]\nmy-key = 1\n"}
     assert implied(files) == [("setuptools-keys", "setuptools!=78.0.0,!=78.0.1", "setup.cfg", 3)]
+    assert implied({"setup.cfg": "[metadata]\nName = x\n"})[0][3] == 2
     assert implied({"setup.cfg": "[bdist_wheel]\nbuild-number = 1\n[options.package_data]\nx-y = *\n"}) == []
 
 
@@ -103,7 +106,8 @@ def test_hyphens_in_setup_cfg() -> None:
 def test_every_rule_can_be_switched_off(rule: str) -> None:
     files = {
         "CMakeLists.txt": "cmake_minimum_required(VERSION 3.1)",
-        "setup.py": "import pkg_resources, distutils\nfrom setuptools.command.test import test\nsetup(use_2to3=True)\n",
+        "setup.py": "import pkg_resources, distutils, setuptools.extern\n"
+        "from setuptools.command.test import test\nsetup(use_2to3=True)\n",
         "setup.cfg": "[metadata]\ndescription-file = x\n",
     }
     everything = {one[0] for one in implied(files)}

@@ -127,8 +127,8 @@ class _StageReader:
                 contents.built.append(project)
                 contents.does_something = True
                 if build.makes == "wheel":
-                    for output in {_joined(directory if build.source == "." else command.directory, build.output)}:
-                        contents.wheels.setdefault(output, []).append(project)
+                    output = _joined(directory if build.source == "." else command.directory, build.output)
+                    contents.wheels.setdefault(_rooted(output), []).append(project)
                 elif build.makes == "install":
                     contents.installed.append(InstalledProject(project, project.line))
         elif copy := read_copy(words):
@@ -192,7 +192,7 @@ class _StageReader:
         line = self._line(command)
         path = re.sub(r"\[[^\]]*\]\Z", "", text)
         if _WHEELS.search(posixpath.basename(path)) and not path.endswith("/"):
-            directory = _joined(command.directory, posixpath.dirname(path) or ".")
+            directory = _rooted(_joined(command.directory, posixpath.dirname(path) or "."))
             projects = contents.wheels.get(directory, [])
             if not projects:
                 contents.notes.append(f"{self.file}:{line}: {text}: what lies there is not known, and not counted")
@@ -204,7 +204,7 @@ class _StageReader:
             return
         contents.built.append(project)
         if call.action == "wheel":
-            output = _joined(command.directory, wheel_directory(words))
+            output = _rooted(_joined(command.directory, wheel_directory(words)))
             contents.wheels.setdefault(output, []).append(project)
         else:
             contents.installed.append(InstalledProject(project, line, alone))
@@ -325,6 +325,11 @@ def _may_lead_into(command: Command) -> bool:
     return command.name == "cd" and len(command.words) == 2 and looks
 
 
+def _rooted(path: str) -> str:
+    """A path as a name for a place: what is relative where the working directory is not known counts from the top."""
+    return posixpath.normpath(posixpath.join("/", path))
+
+
 def _joined(directory: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(directory or ".", path))
 
@@ -335,7 +340,7 @@ def _without_wildcard(path: str) -> str:
 
 def _moved(wheels: Mapping[str, list[Project]], source: str, target: str) -> dict[str, list[Project]]:
     """Where wheels below one directory lie when the directory is seen at another place."""
-    start, end = posixpath.normpath(posixpath.join("/", source)), posixpath.normpath(target)
+    start, end = _rooted(source), _rooted(target)
     return {
         posixpath.normpath(posixpath.join(end, posixpath.relpath(directory, start))): list(projects)
         for directory, projects in wheels.items()

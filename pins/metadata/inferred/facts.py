@@ -28,6 +28,7 @@ class Removal:
     source: str
 
 
+_TRIED = "tried: imported from the wheels of the releases on both sides"
 MODULES = (
     Removal(
         "pkg-resources",
@@ -41,7 +42,30 @@ MODULES = (
         "setuptools.command.test",
         "!=72.0.*",
         "setuptools 72.0.0 removed the command test, which 72.1.0 brought back",
-        "setuptools' history, v72.0.0 and v72.1.0; the wheels of both",
+        f"setuptools' history, v72.0.0 and v72.1.0; {_TRIED}",
+    ),
+    *(
+        Removal(
+            "setuptools-commands",
+            f"setuptools.command.{command}",
+            "<75",
+            f"setuptools 75.0.0 removed the command {command}",
+            _TRIED,
+        )
+        for command in ("upload", "upload_docs", "register")
+    ),
+    *(
+        Removal("setuptools-modules", module, f"<{version}", f"setuptools {version} removed {module}", _TRIED)
+        for module, version in (
+            ("setuptools.Feature", "46"),
+            ("setuptools.py27compat", "50"),
+            ("setuptools.lib2to3_ex", "58"),
+            ("setuptools.py34compat", "68"),
+            ("setuptools.dep_util", "70"),
+            ("setuptools.extern", "71"),
+            ("setuptools.sandbox", "80"),
+            ("setuptools.package_index", "80.3"),
+        )
     ),
 )
 ARGUMENTS = (
@@ -55,9 +79,9 @@ ARGUMENTS = (
 )
 DASHED_OPTIONS = Removal(
     "setuptools-keys",
-    "options with hyphens",
+    "options with hyphens or capitals",
     "!=78.0.0,!=78.0.1",
-    "setuptools 78.0.0 refused options with hyphens in setup.cfg, and 78.0.2 took that back",
+    "setuptools 78.0.0 refused options with hyphens or capitals in setup.cfg, and 78.0.2 took that back",
     "setuptools' history, v78.0.0 and v78.0.2; tried with 78.0.1 and 78.0.2",
 )
 OLD_CMAKE = Removal(

@@ -18,9 +18,12 @@ from pins.metadata.inferred.imports import needed_imports, setup_arguments
 from pins.metadata.project_state import Implied
 from pins.metadata.tree import TreeRequirements
 
-RULES = ("cmake-minimum", "pkg-resources", "setuptools-commands", "setuptools-keys", "distutils", "pybind11-internals")
+RULES = (
+    *("cmake-minimum", "pkg-resources", "setuptools-commands", "setuptools-modules", "setuptools-keys", "distutils"),
+    "pybind11-internals",
+)
 """Every rule by the name that switches it off."""
-_DASHED = re.compile(r"([A-Za-z][A-Za-z0-9_]*-[A-Za-z0-9_-]+)\s*[=:]")
+_ODD_OPTION = re.compile(r"((?=\S*[A-Z-])[A-Za-z][A-Za-z0-9_-]*)\s*[=:]")
 _BUILDS_WITH_CMAKE = ("scikit_build_core", "skbuild", "cmake_build_extension")
 Read = Callable[[str], bytes | None]
 
@@ -88,7 +91,7 @@ def _of_setup_cfg(read: Read, directory: str) -> Iterator[Implied]:
     for number, text in enumerate((content or b"").decode("utf-8", "replace").splitlines(), start=1):
         if text.startswith("["):
             section = text.strip("[] \t")
-        elif section in ("metadata", "options") and (match := _DASHED.match(text)):
+        elif section in ("metadata", "options") and (match := _ODD_OPTION.match(text)):
             yield _implied(DASHED_OPTIONS, "setuptools", file, number, f"it writes the option {match[1]}")
             return
 
