@@ -3,7 +3,7 @@
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,16 +36,21 @@ class Garbage:
     Attributes:
         removed: what went (or, on a dry run, would go), in that order.
         kept: builds and images that stay, of runs that can be gone on with or that were to keep them.
+        strange: what the engine holds of runs that are not recorded here: of another user, or of a directory that was
+            removed. It is left alone.
         not_looked_for: what could not be looked for, with the reason.
         cache: where what may be downloaded again lies.
         cache_bytes: how much disk that takes.
+        used_docker: whether a run here has ever asked an engine for anything.
     """
 
     removed: list[Leftover] = field(default_factory=list)
     kept: list[Leftover] = field(default_factory=list)
+    strange: list[Leftover] = field(default_factory=list)
     not_looked_for: list[str] = field(default_factory=list)
     cache: str = ""
     cache_bytes: int = 0
+    used_docker: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,9 @@ def collect_garbage(
     garbage = Garbage()
     asked = _Asked(everything, dry_run)
     under_way = []
-    for run in [*all_runs(), *all_runs("probes")]:
+    runs = [*all_runs(), *all_runs("probes")]
+    known = {identity_of(run) for run in runs}  # those of runs that are removed now, too
+    for run in runs:
         if is_driven(run):
             under_way.append(run.name)
             continue
@@ -85,6 +92,8 @@ def collect_garbage(
         except UsageError:
             continue  # another process took it up just now
     _collect_unborn(garbage, asked)
+    if garbage.used_docker:
+        _look_for_strangers(known, garbage)
     cache = cache_directory(os.environ)
     if not dry_run:
         garbage.removed += [Leftover(what, NO_RUN) for what in remove_abandoned(cache)]
@@ -126,6 +135,7 @@ def _collect(run: Path, garbage: Garbage, asked: _Asked) -> bool:
 def _collect_docker(run: Path, garbage: Garbage, *, images: bool, dry_run: bool) -> bool:
     from bisector.environments.docker.leftovers import kept_images, remove_leftovers
 
+    garbage.used_docker = True
     try:
         found = remove_leftovers([identity_of(run)], images=images, dry_run=dry_run)
         kept = [] if images else kept_images([identity_of(run)])
@@ -135,6 +145,13 @@ def _collect_docker(run: Path, garbage: Garbage, *, images: bool, dry_run: bool)
     garbage.removed += [Leftover(what, run.name) for what in found]
     garbage.kept += [Leftover(what, run.name) for what in kept]
     return True
+
+
+def _look_for_strangers(known: Collection[str], garbage: Garbage) -> None:
+    from bisector.environments.docker.leftovers import strangers
+
+    with contextlib.suppress(EnvironmentFailureError):  # said of each run already
+        garbage.strange += [Leftover(what, run) for what, run in strangers(known)]
 
 
 def _collect_unborn(garbage: Garbage, asked: _Asked) -> None:

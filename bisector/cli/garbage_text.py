@@ -8,6 +8,7 @@ from pins.json_document import opening
 
 SCHEMA = "bisector.cli.gc/1"
 KEPT = "bisector gc --all removes them"
+STRANGE = "that run is not recorded here; if it is nobody's any more, remove it with docker"
 
 
 def render_garbage(garbage: Garbage, output_format: str, *, dry_run: bool) -> str:
@@ -19,6 +20,7 @@ def render_garbage(garbage: Garbage, output_format: str, *, dry_run: bool) -> st
                 "dry_run": dry_run,
                 "removed": [asdict(each) for each in garbage.removed],
                 "kept": [asdict(each) for each in garbage.kept],
+                "strange": [asdict(each) for each in garbage.strange],
                 "not_looked_for": garbage.not_looked_for,
                 "cache": garbage.cache,
                 "cache_bytes": garbage.cache_bytes,
@@ -29,6 +31,7 @@ def render_garbage(garbage: Garbage, output_format: str, *, dry_run: bool) -> st
             lines = [f"{verb} {each.what} ({each.run})" for each in garbage.removed]
             lines = lines or ["nothing to remove" if garbage.kept else "nothing is left over"]
             lines += [f"kept {each.what} ({each.run}): {KEPT}" for each in garbage.kept]
+            lines += [f"left {each.what} ({each.run}): {STRANGE}" for each in garbage.strange]
             return "\n".join([*lines, *_of_cache(garbage)])
     from bisector.cli.output import drawn
     from pins.report.blocks import Block, Bullets, Document, Paragraph, Section, Table, literal, prose
@@ -39,6 +42,8 @@ def render_garbage(garbage: Garbage, output_format: str, *, dry_run: bool) -> st
     kept = Bullets(tuple(literal(f"{each.what} ({each.run})") for each in garbage.kept))
     missed = Bullets(tuple(literal(what) for what in garbage.not_looked_for))
     sections = [Section(f"Kept: {KEPT}", (kept,))] if garbage.kept else []
+    strange = Bullets(tuple(literal(f"{each.what} ({each.run})") for each in garbage.strange))
+    sections += [Section(f"Left: {STRANGE}", (strange,))] if garbage.strange else []
     sections += [Section("Not looked for", (missed,))] if garbage.not_looked_for else []
     sections += [Section("Cache", (Paragraph(literal(line)),)) for line in _of_cache(garbage)]
     return drawn(

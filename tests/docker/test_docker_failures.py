@@ -15,7 +15,7 @@ import pytest
 from bisector.environments.docker.cli import docker_programs
 from bisector.environments.docker.container import create
 from bisector.environments.docker.engine import engine
-from bisector.environments.docker.leftovers import list_leftovers, remove_leftovers
+from bisector.environments.docker.leftovers import list_leftovers, remove_leftovers, strangers
 from bisector.model import Build, Ended
 from bisector.processes import end_marked
 from pins.errors import EnvironmentFailureError, UsageError
@@ -178,6 +178,8 @@ def test_the_containers_of_a_killed_client_are_found_and_removed(setting: Settin
     assert found[0].probe == f"{setting.run_id}.p1"
     assert list_leftovers(["another run"]) == ()
     assert found[0] in list_leftovers()
+    assert setting.run_id in {run for _, run in strangers(["another run"])}
+    assert setting.run_id not in {run for _, run in strangers([setting.run_id])}
     assert len(remove_leftovers([setting.run_id], dry_run=True)) == 3
     assert list_leftovers([setting.run_id]) == found
     removed = remove_leftovers([setting.run_id], images=False)

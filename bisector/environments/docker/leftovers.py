@@ -89,6 +89,15 @@ def remove_leftovers(runs: Collection[str], *, images: bool = True, dry_run: boo
     return removed
 
 
+def strangers(known: Collection[str]) -> list[tuple[str, str]]:
+    """What the engine holds of runs that are not among these: in words, with the run's id.
+
+    Raises:
+        EnvironmentFailureError: the engine does not answer.
+    """
+    return [(f"{found.kind} {_shown(found)}", found.run) for found in list_leftovers() if found.run not in known]
+
+
 def kept_images(runs: Collection[str]) -> list[str]:
     """The images of these runs, in words.
 
