@@ -94,8 +94,8 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
     exclude_newer = request.exclude_newer or created
     run_directory = new_run_directory(request.run_directory)
     with ExitStack() as stack:
+        stack.enter_context(driving(run_directory))  # who fails here has nothing to discard: another made use of it
         try:
-            stack.enter_context(driving(run_directory))
             environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
             environment.check()
             axes = in_search_order(axes_of(request, environment, index, exclude_newer), request)
@@ -130,8 +130,8 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
     run_directory = new_run_directory(request.run_directory, room="probes")
     exclude_newer = request.exclude_newer or created
     with ExitStack() as stack:
+        stack.enter_context(driving(run_directory))  # who fails here has nothing to discard: another made use of it
         try:
-            stack.enter_context(driving(run_directory))
             environment = make_environment(request, tuple(candidate), index, exclude_newer, identity_of(run_directory))
             environment.check()
             candidate = existing(request, candidate, environment, index, exclude_newer)

@@ -9,7 +9,7 @@ import pytest
 from bisector import Outcome, Result, Verdict, bisect, plan, resume
 from bisector.events import Event, SmokeEnded
 from bisector.journal import Journal
-from bisector.runs import JOURNAL, all_runs
+from bisector.runs import JOURNAL, all_runs, driving, new_run_directory
 from pins.errors import EnvironmentFailureError, UsageError
 from tests.local_index import LocalIndex
 from tests.session.conftest import PASSES_WHERE_WARM, Ask
@@ -298,3 +298,22 @@ def test_how_often_an_end_failed_is_said_as_a_person_would(ask: Ask) -> None:
     reason = bisect(ask("exit 1")).summary
     assert "failed 1 times" not in reason
     assert "passed 0" not in reason
+
+
+def test_a_run_that_loses_the_race_for_a_directory_leaves_it_to_the_other(ask: Ask, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+
+    def another(asked_for: Path | None, *, room: str = "runs") -> Path:
+        directory = new_run_directory(asked_for, room=room)
+        (directory / JOURNAL).write_text("of another process")
+        return directory
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bisector.session.new_run_directory", another)
+        place.mkdir()
+        with driving(place):
+            (place / "lock").rename(tmp_path / "lock")  # the other process has not come so far yet when we look
+            patch.setattr("bisector.runs.LOCK", "../lock")
+            with pytest.raises(UsageError, match="driven by"):
+                bisect(replace(ask("true"), run_directory=place))
+    assert (place / JOURNAL).read_text() == "of another process"
