@@ -8,8 +8,8 @@ What was decided:
 - Several indexes mean what they mean to their owner. Those of uv: the first index that has a project counts for it
   (`first-index`, unless uv's index strategy says otherwise). Those of pip, and of the command line: all of them count
   alike, the best version wins (`unsafe-best-match`).
-- Credentials come from the URL, from `UV_INDEX_<NAME>_USERNAME` and `_PASSWORD`, or from netrc. A keyring provider is
-  passed on to uv and pip, but not asked by our own client.
+- Credentials come from the URL, from `UV_INDEX_<NAME>_USERNAME` and `_PASSWORD`, from netrc, or from the keyring where
+  uv or pip are told to ask it (`pins.sources.keyring`).
 - Certificates: `SSL_CERT_FILE`, `PIP_CERT` or pip's `cert`, `REQUESTS_CA_BUNDLE`, `CURL_CA_BUNDLE`, the first that is
   set. Hosts that pip trusts, or that uv is to take as insecure, are not checked.
 - Files without an upload time: with `--exclude-newer`, uv drops them where an *index* lists them (also a `file:` one)
@@ -31,6 +31,7 @@ from urllib.parse import urljoin, urlsplit
 from pins.errors import UsageError
 from pins.sources.index_location import IndexLocation, read_location
 from pins.sources.index_settings import IndexSettings, IndexStrategy, home_directory
+from pins.sources.keyring import with_keyring
 from pins.sources.pip_settings import read_pip_settings
 from pins.sources.redaction import redact
 from pins.sources.uv_settings import read_uv_settings
@@ -220,11 +221,12 @@ def read_index_configuration(
     else:
         indexes = (*settings.indexes, default)
     locations = (*dict.fromkeys(indexes), *settings.flat)
+    provider = uv.keyring_provider or pip.keyring_provider
     return IndexConfiguration(
-        locations=_with_netrc(locations, environment),
+        locations=tuple(with_keyring(_with_netrc(locations, environment), provider, environment)),
         strategy=settings.strategy or IndexStrategy.FIRST_INDEX,
         origin=origin,
-        keyring_provider=uv.keyring_provider or pip.keyring_provider,
+        keyring_provider=provider,
         certificates=_certificates(environment, pip, directory),
         insecure_hosts=tuple(dict.fromkeys([*uv.insecure_hosts, *pip.insecure_hosts])),
         other_secrets=tuple(_proxy_secrets(environment)),
