@@ -37,6 +37,15 @@ def _check(
     write_baseline: Annotated[
         Path | None, typer.Option("--write-baseline", metavar="FILE", help="Write what is found now as a baseline.")
     ] = None,
+    metadata: Annotated[
+        bool, typer.Option("--metadata", help="Ask the package index what installed releases require of each other.")
+    ] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="With --metadata: use only what is kept of package indexes.")
+    ] = False,
+    python: Annotated[
+        str, typer.Option("--python", metavar="VERSION|PATH", help="With --metadata: the Python it is for.")
+    ] = "",
     fix: Annotated[
         bool, typer.Option("--fix", help="Show the edits that mend what can be mended, as a patch.")
     ] = False,
@@ -91,6 +100,10 @@ def _check(
         target=target,
         context=context,
     )
+    if metadata:
+        from pins.hazards.metadata import with_metadata
+
+        subjects = with_metadata(subjects, python=python, offline=offline, say=say)
     hazards = _without_ignored(check(subjects, running), subjects, running, baseline)
     if write_baseline is not None:
         from pins.hazards.ignoring import baseline_document

@@ -89,6 +89,7 @@ def gather(
         if not inside:
             at = f" at {revision}" if revision else ""
             raise UsageError(f"{path}{at} does not exist, or holds no file to check")
+        tree.prepare(inside)
         for file in inside:
             data = tree.read(file)
             if data is None or (_is_document(file) and (len(data) > _LARGEST_DOCUMENT or b"--build-arg" not in data)):

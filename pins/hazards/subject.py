@@ -1,10 +1,12 @@
 """What a rule looks at: one file, with everything that reading its pins has seen."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
 
 from pins.files.commands.git import GitCall, read_git
 from pins.files.commands.pip import PipCall, read_pip
@@ -43,6 +45,8 @@ class Subject:
         read_file: reads a file of the build context; None for one that is not there.
         clones: local clones by the name of their repository, in lower case.
         identity: its path from the top of its repository, "" where that is how it is shown.
+        requires: gives what a release (name, version) requires, as (line, name, specifiers) each; None where metadata
+            is not asked for.
     """
 
     file: str
@@ -53,6 +57,7 @@ class Subject:
     read_file: Callable[[str], bytes | None] = lambda _: None
     clones: Mapping[str, Path] = field(default_factory=dict)
     identity: str = ""
+    requires: Callable[[str, str], Iterable[tuple[str, str, SpecifierSet]]] | None = None
 
     @cached_property
     def newlines(self) -> list[int]:
@@ -95,6 +100,35 @@ class Subject:
     def git_calls(self) -> tuple[tuple[Ran, GitCall], ...]:
         """Every call of git."""
         return tuple((ran, call) for ran in self.ran if ran.words and (call := read_git(ran.words)))
+
+    @cached_property
+    def ran_by_step(self) -> dict[int, list[Ran]]:
+        """The commands of each RUN, by the `id` of its step."""
+        found: dict[int, list[Ran]] = {}
+        for ran in self.ran:
+            found.setdefault(id(ran.step), []).append(ran)
+        return found
+
+    @cached_property
+    def pip_calls_by_stage(self) -> dict[int, list[tuple[Ran, PipCall]]]:
+        """The calls of pip or uv of each stage, by its index."""
+        found: dict[int, list[tuple[Ran, PipCall]]] = {}
+        for ran, call in self.pip_calls:
+            found.setdefault(ran.step.stage.index, []).append((ran, call))
+        return found
+
+    @cached_property
+    def ran_by_stage(self) -> dict[int, list[Ran]]:
+        """The commands of each stage, by its index."""
+        found: dict[int, list[Ran]] = {}
+        for ran in self.ran:
+            found.setdefault(ran.step.stage.index, []).append(ran)
+        return found
+
+    @cached_property
+    def kept(self) -> dict[object, object]:
+        """What rules have worked out and share, by a key of their own."""
+        return {}
 
     def pins(self) -> Iterator[Pin]:
         """The pins that are written in this very file."""

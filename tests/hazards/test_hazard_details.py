@@ -162,5 +162,6 @@ def test_a_document_may_pass_what_any_dockerfile_declares() -> None:
     document = subject_of(
         "docker build --build-arg REF=v2 --build-arg RFE=v3 --build-arg HTTP_PROXY=x .\n", "docs/a.md"
     )
-    hazards = check([dockerfile, document], chosen(["undeclared-build-argument"], ()))
+    elsewhere = subject_of("docker build \\\n  --build-arg OTHER=1 \\\n  https://h.example/other.git\n", "build.sh")
+    hazards = check([dockerfile, document, elsewhere], chosen(["undeclared-build-argument"], ()))
     assert [(h.file, h.pin) for h in hazards] == [("docs/a.md", "RFE")]

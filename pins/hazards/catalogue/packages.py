@@ -1,7 +1,7 @@
 """Rules on requirements, on literals, and across files."""
 
 from pins.hazards.model import Example, Rule, Severity
-from pins.hazards.rules import comments, documents, literals, requirements, skew, unread
+from pins.hazards.rules import comments, documents, literals, promises, requirements, skew, unread
 
 RULES = (
     Rule(
@@ -57,6 +57,30 @@ RULES = (
             "FROM ubuntu:22.04 AS a\nRUN pip install 'numpy<2'\nFROM ubuntu:22.04 AS b\nRUN pip install 'numpy>=1.24'\n"
         ),
         requirements.two_requirements,
+    ),
+    Rule(
+        "undone-by-dependency",
+        Severity.WARNING,
+        "What a later install requires replaces an earlier pin (with --metadata)",
+        "pip gives each call what it asks for. A release that requires another version than the one that is there makes pip"
+        " replace it, and the earlier line says something else than the image has.",
+        "A pinned numpy that a later install of pandas replaced is the usual form.",
+        "write versions that fit together in one call, or give both calls the same constraints file",
+        Example("FROM ubuntu:22.04\nRUN pip install numpy==1.26.4\nRUN pip install needs-numpy-two==1.0\n"),
+        Example("FROM ubuntu:22.04\nRUN pip install numpy==2.1.0\nRUN pip install needs-numpy-two==1.0\n"),
+        promises.undone_by_dependency,
+    ),
+    Rule(
+        "unmet-requirement",
+        Severity.WARNING,
+        "What ends up installed breaks a release's own requirements (with --metadata)",
+        "--no-deps promises that everything else is right already; nothing checks that. A later exact install breaks an"
+        " earlier one's requirements in the same way, with a warning in the build log at most.",
+        "4,544 calls in 1,491 versions of Dockerfiles use --no-deps.",
+        "take versions that admit each other",
+        Example("FROM ubuntu:22.04\nRUN pip install numpy==1.26.4\nRUN pip install --no-deps needs-numpy-two==1.0\n"),
+        Example("FROM ubuntu:22.04\nRUN pip install numpy==2.1.0\nRUN pip install --no-deps needs-numpy-two==1.0\n"),
+        promises.unmet_requirement,
     ),
     Rule(
         "compiled-skew",

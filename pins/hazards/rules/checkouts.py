@@ -62,7 +62,7 @@ def _holder(clones: list[_Clone], directory: str) -> _Clone | None:
 
 def _sequence(subject: Subject, stage: Stage) -> Iterator[Ran]:
     for member in reversed(stage.ancestry):
-        yield from (ran for ran in subject.ran if ran.step.stage is member)
+        yield from subject.ran_by_stage.get(member.index, ())
 
 
 def _checked_out(call: GitCall) -> str:

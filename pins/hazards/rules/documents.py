@@ -16,7 +16,7 @@ _PREDEFINED = frozenset(
      "buildkit_context_keep_git_dir", "buildkit_multi_platform", "buildkit_syntax", "buildkit_sandbox_hostname",
      "buildkit_cache_mount_ns", "buildkit_dockerfile_check"}
 )  # fmt: skip
-_FOREIGN = re.compile(rb"docker (?:buildx )?build[^\n]*https?://|-f[ \t]+https?://")
+_FOREIGN = re.compile(rb"docker (?:buildx )?build[^\n]*?\s(?:https?://|git@)|(?:-f|--file)[ \t=]+https?://")
 
 
 def undeclared_build_argument(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Finding]]:
@@ -68,9 +68,19 @@ def _passed(subject: Subject) -> Iterator[tuple[int, int, str]]:
 
 def _in_text(subject: Subject, start: int, end: int) -> Iterator[tuple[int, int, str]]:
     for match in _PASSED.finditer(subject.data, start, end):
-        line = subject.data[subject.data.rfind(b"\n", 0, match.start()) + 1 : match.start()]
-        if not _FOREIGN.search(line):
+        if not _FOREIGN.search(_command_around(subject.data, match.start())):
             yield match.start("name"), match.end("name"), match["name"].decode()
+
+
+def _command_around(data: bytes, offset: int) -> bytes:
+    """The lines of a command that backslashes join, as one."""
+    start = data.rfind(b"\n", 0, offset) + 1
+    while start > 1 and data[:start].rstrip(b"\r\n").endswith(b"\\"):
+        start = data.rfind(b"\n", 0, start - 1) + 1
+    end = data.find(b"\n", offset)
+    while end >= 0 and data[start:end].rstrip().endswith(b"\\"):
+        end = data.find(b"\n", end + 1)
+    return re.sub(rb"\\\r?\n", b" ", data[start : end if end >= 0 else len(data)])
 
 
 def _names_another_file(subject: Subject, start: int) -> bool:

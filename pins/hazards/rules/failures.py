@@ -286,4 +286,4 @@ def _all_nodes(node: Node) -> Iterator[Node]:
 
 
 def _ran_in(subject: Subject, step: StepReading) -> list[Ran]:
-    return [ran for ran in subject.ran if ran.step is step]
+    return subject.ran_by_step.get(id(step), [])

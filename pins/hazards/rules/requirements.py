@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
@@ -185,31 +186,37 @@ class Asked:
 
 def asked_in(subject: Subject, stage: Stage) -> tuple[list[Asked], list[tuple[str, int]]]:
     """What a stage and those it descends from ask pip for, in order; and (name, order) of what is uninstalled."""
-    lineage = list(reversed(stage.ancestry))
+    key = ("asked", stage.index)
+    if key not in subject.kept:
+        parent = stage.base_stage
+        asked, removed = asked_in(subject, parent) if parent is not None else ([], [])
+        more_asked, more_removed = _asked_here(subject, stage, 1_000_000 * len(stage.ancestry))
+        subject.kept[key] = ([*asked, *more_asked], [*removed, *more_removed])
+    return cast("tuple[list[Asked], list[tuple[str, int]]]", subject.kept[key])
+
+
+def _asked_here(subject: Subject, stage: Stage, order: int) -> tuple[list[Asked], list[tuple[str, int]]]:
+    """What the commands of one stage ask for; `order` is where its commands are counted from."""
     asked: list[Asked] = []
     removed: list[tuple[str, int]] = []
-    order = 0
-    for member in lineage:
-        for ran, call in subject.pip_calls:
-            if ran.step.stage is not member:
+    for ran, call in subject.pip_calls_by_stage.get(stage.index, ()):
+        order += 1
+        if any(text_of(word).partition("=")[0] in _ELSEWHERE for word in ran.words):
+            continue
+        for word in call.requirements:
+            text = text_of(word)
+            read = read_requirement(word)
+            if read is None or not read.name or read.marker:
                 continue
-            order += 1
-            if any(text_of(word).partition("=")[0] in _ELSEWHERE for word in ran.words):
-                continue
-            for word in call.requirements:
-                text = text_of(word)
-                read = read_requirement(word)
-                if read is None or not read.name or read.marker:
+            if call.action == "uninstall":
+                removed.append((read.name, order))
+            elif call.action == "install" and read.kind is RequirementKind.SPECIFIER and not unknown_of(word):
+                try:
+                    specifier = Requirement(text).specifier
+                except InvalidRequirement:
                     continue
-                if call.action == "uninstall":
-                    removed.append((read.name, order))
-                elif call.action == "install" and read.kind is RequirementKind.SPECIFIER and not unknown_of(word):
-                    try:
-                        specifier = Requirement(text).specifier
-                    except InvalidRequirement:
-                        continue
-                    upgrades = bool({"-U", "--upgrade"} & call.flags)
-                    asked.append(Asked(read.name, specifier, ran, call, *_span(word, ran), text, upgrades, order))
+                upgrades = bool({"-U", "--upgrade"} & call.flags)
+                asked.append(Asked(read.name, specifier, ran, call, *_span(word, ran), text, upgrades, order))
     return asked, removed
 
 
