@@ -20,8 +20,8 @@ from bisector.environments.docker.build import (
     index_time_advice,
     last_words,
 )
-from bisector.environments.docker.cli import Builder, check_marker, cli_environment, require_values, trial
-from bisector.environments.docker.container import Container, create, remove, run_container
+from bisector.environments.docker.cli import Builder, check_marker, cli_environment, trial
+from bisector.environments.docker.container import create, remove, run_container
 from bisector.environments.docker.credentials import masking, read_credentials, with_resolved
 from bisector.environments.docker.engine import engine, memory_kills_here, on_this_machine
 from bisector.environments.docker.files import room_archive
@@ -38,18 +38,15 @@ from bisector.environments.docker.run import (
     mounts,
     run_options,
 )
+from bisector.environments.docker.trial_container import try_container
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.processes import run_process
 from bisector.request import DockerRequest
 from bisector.smoke import fresh_directories
-from bisector.temporary import temporary_directory
 from pins.errors import EnvironmentFailureError, UsageError
 
 if TYPE_CHECKING:
     from bisector.file_axes.space import FileSpace
-
-START_TIMEOUT = 60.0
-"""Seconds in which a container with nothing in it must have started and ended."""
 
 
 class DockerEnvironment:
@@ -134,7 +131,8 @@ class DockerEnvironment:
             options=self._request.build_options,
             variables=cli_environment(),
         ) as (builder, image):
-            self._try_container(builder, image)
+            options = self._options(check_marker(self._run_id))
+            self.notes += try_container(builder, image, self._request, options, self._run_id)
         self._builder = builder
 
     def fingerprint(self) -> dict[str, str]:
@@ -230,51 +228,6 @@ class DockerEnvironment:
                 client.api.remove_image(name, force=True)
             except ImageNotFound:
                 return
-
-    def _try_container(self, builder: Builder, image: str) -> None:
-        """Start a container in which there is nothing to run: the engine says what it thinks of the user's arguments.
-
-        Better now than after a first build that takes an hour.
-        """
-        marker = check_marker(self._run_id)
-        with temporary_directory() as room:
-            if typed := self._request.docker_args:
-                require_values(
-                    [builder.program, "create"], "--docker-arg", typed, room, cli_environment(), self._run_id
-                )
-            container = create(
-                builder.program,
-                self._options(marker),
-                image,
-                ["/check"],
-                environment=cli_environment(),
-                marker=marker,
-                typed=users_options(self._request),
-            )
-            try:
-                self._start_empty(container, room / "log")
-            finally:
-                remove(container.id)
-
-    def _start_empty(self, container: Container, log: Path) -> None:
-        try:
-            run_container(
-                container,
-                room_archive(None),
-                str(ROOM),
-                log,
-                START_TIMEOUT,
-                threading.Event(),
-                killed_here=lambda: False,
-            )
-        except EnvironmentFailureError as error:
-            said = str(error)
-            if user := lacks_user(said):  # an empty image knows no name, a candidate's may
-                self.notes.append(f"{user} is to be a user or group of each image; the first run tells whether it is")
-                return
-            if blamed := to_blame(self._request.docker_args, said):
-                raise UsageError(f"{blamed}: the engine refuses it: {words_of(error)}") from error
-            raise
 
     def _checked(self) -> Builder:
         with self._checking:
