@@ -184,7 +184,18 @@ def with_settled_revisions(request: RunRequest) -> RunRequest:
         return request
     from bisector.file_axes.preparation import settled
 
-    return settled(request)
+    return settled(_with_fixed_commits(request))
+
+
+def _with_fixed_commits(request: RunRequest) -> RunRequest:
+    """The request with pins that are held at a revision held at its commit."""
+    git = {repository.pin: repository for repository in request.repositories}
+    if request.files is not None or not any(pin in git for pin, _ in request.fixed):
+        return request
+    from bisector.git_axes import clone_of, with_commits
+
+    clones = {pin: clone_of(git[pin]) for pin, _ in request.fixed if pin in git}
+    return replace(request, fixed=with_commits(request.fixed, clones))
 
 
 def pins_of(request: RunRequest) -> tuple[str, ...]:
