@@ -175,16 +175,17 @@ def _commit_sources(request: RunRequest, clones: "Mapping[str, Clone]", cache: P
 
 
 def with_settled_revisions(request: RunRequest) -> RunRequest:
-    """The request with revisions of files as commits, so that a resume finds what the start found.
+    """The request with revisions as commits, so that a resume finds what the start found.
 
     Raises:
         UsageError: there is no such revision.
     """
+    request = _with_fixed_commits(request)
     if request.files is None and request.environment != "docker":
         return request
     from bisector.file_axes.preparation import settled
 
-    return settled(_with_fixed_commits(request))
+    return settled(request)
 
 
 def _with_fixed_commits(request: RunRequest) -> RunRequest:
