@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +208,24 @@ def test_a_fix_is_found_behind_a_merge_too(builder: RepositoryBuilder, ask: Ask,
     assert result.culprit is not None
     assert result.culprit.subject == f"change {fix}"
     assert not any("lacks this change" in note for note in result.notes)
+
+
+def test_a_pin_held_at_a_branch_stays_where_that_was_when_the_run_began(
+    builder: RepositoryBuilder, ask: Ask, tmp_path: Path
+) -> None:
+    builder.line("c", 4)
+    builder.write()
+    other = RepositoryBuilder(tmp_path / "other")
+    other.line("o", 3)
+    other.write()
+    request = ask('test "$PIN_OTHER" = ' + other.ids["o2"] + " || exit 125", "main~3..main", max_runs=2)
+    request = replace(
+        request,
+        fixed=(("other", "main"),),
+        repositories=(*request.repositories, RepositoryRequest("other", str(other.directory))),
+    )
+    first = bisect(request)
+    run_git("update-ref", "refs/heads/main", other.ids["o0"], directory=other.directory)
+    result = resume(first.run_id, max_runs=8)
+    assert result.held_fixed == (("other", other.ids["o2"]),)
+    assert {probe.outcome for probe in result.probes} == {Outcome.PASS}
