@@ -222,6 +222,7 @@ class Prober:
         for tried in self._tried.values():
             if tried.build is not None:
                 self._environment.remove(tried.build)
+        getattr(self._environment, "remove_shared", lambda: None)()  # of those that build for several candidates
         self._places.clear_builds()
 
     # The stages.

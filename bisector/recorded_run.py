@@ -92,6 +92,7 @@ class RecordedRun:
             input_hash=tried.recipe.input_hash if tried.recipe else "",
             content_identity=tried.build.content_identity if tried.build else "",
             host=next((run.host for run in self.runs if run.probe == tried.entry.id), ""),
+            approximate=_is_approximate(tried),
             image_digest=tried.build.location if tried.build and tried.build.location.startswith("sha256:") else "",
         )
 
@@ -218,3 +219,9 @@ def _last(decisions: Sequence[Decision], kind: str, form: type[Found]) -> Found 
     bodies = [decision.body for decision in decisions if decision.kind == kind]
     found: Found | None = adapter(form).validate_json(bodies[-1]) if bodies else None
     return found
+
+
+def _is_approximate(tried: Tried) -> bool:
+    """Whether no full build stands behind what a candidate showed: stages of its image were built once for all."""
+    origin = tried.same_as or tried
+    return origin.builds == 1 and origin.recipe is not None and bool(origin.recipe.instructions.get("approximate"))

@@ -102,6 +102,11 @@ class RunOptions:
     context: Annotated[Text, _text("--context", "DIR", "docker: build context, if another.", rare=True)] = None
     target: Annotated[Text, _text("--target", "STAGE", "docker: the stage to build.", rare=True)] = None
     build_arg: Annotated[Texts, _text("--build-arg", "K=V", "docker: {NAME} in V is a pin's value.")] = ()
+    reuse_stage: Annotated[
+        Texts, _text("--reuse-stage", "STAGE[=IMAGE]", "docker: take it as built once. Repeatable.", rare=True)
+    ] = ()
+    cache_from: Annotated[Texts, _text("--cache-from", "SRC", "docker: layers from there.", rare=True)] = ()
+    cache_to: Annotated[Texts, _text("--cache-to", "DEST", "docker: layers to there.", rare=True)] = ()
     secret: Annotated[Texts, _text("--secret", "id=...", "docker: a build secret.", rare=True)] = ()
     ssh: Annotated[Texts, _text("--ssh", "default|ID=PATH", "docker: an agent for builds.", rare=True)] = ()
     gpu: Annotated[Text, _text("--gpu", "rocm|nvidia", "docker: hand the devices on.")] = None

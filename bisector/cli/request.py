@@ -1,6 +1,7 @@
 """From options as they were typed to the request for a run."""
 
 import os
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -35,7 +36,7 @@ ONLY_FOR = {
     ),
     "docker": (
         "dockerfile", "context", "target", "build_arg", "secret", "ssh", "gpu", "mount", "models", "docker_arg",
-        "docker_build_option", "no_index_time",
+        "docker_build_option", "no_index_time", "reuse_stage", "cache_from", "cache_to",
     ),
     "command": ("build_command",),
 }  # fmt: skip
@@ -143,7 +144,7 @@ def _request(
         budget=_seconds(options.budget, "--budget"),
         repeat=arguments.parse_repeat(options.repeat or ("1" if options.ask else "auto")),
         ask=bool(options.ask),
-        rebuild_witnesses=bool(options.rebuild_witnesses),
+        rebuild_witnesses=bool(options.rebuild_witnesses or options.reuse_stage),
         keep=bool(options.keep),
         workers=arguments.parse_count(options.workers or "1", "--workers", 2),
         run_directory=_path(options.run_dir, directory),
@@ -274,9 +275,22 @@ def _docker(options: RunOptions, directory: Path) -> DockerRequest:
         models=_path(options.models, directory),
         secrets=tuple(options.secret),
         ssh=tuple(options.ssh),
-        build_options=tuple(options.docker_build_option),
+        build_options=(
+            *options.docker_build_option,
+            *(f"--cache-from={source}" for source in options.cache_from),
+            *(f"--cache-to={target}" for target in options.cache_to),
+        ),
+        reuse_stages=tuple(_reused_stage(text) for text in options.reuse_stage),
         index_time=not options.no_index_time,
     )
+
+
+def _reused_stage(text: str) -> tuple[str, str]:
+    """`STAGE` or `STAGE=IMAGE`."""
+    stage, equals, image = text.partition("=")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", stage) or (equals and not image) or image.startswith("-"):
+        raise UsageError(f"--reuse-stage {text!r} must be STAGE, or STAGE=IMAGE to take that image for it")
+    return stage, image
 
 
 def _path(text: str | None, directory: Path) -> Path | None:

@@ -150,3 +150,43 @@ def planted_project(path: Path, address: str, extension: Extension) -> ImageProj
     project.change("Set B", extra="ENV A=1\nENV B=2\n", pybind11="3.0.1")
     project.change("Bump all", ext=commits[170], setuptools="82.0.1", packaging="25.0")
     return project
+
+
+SLOW = """ARG BASE_IMAGE
+FROM ${{BASE_IMAGE}} AS base
+ARG TOOL_VERSION={tool}
+RUN echo "${{TOOL_VERSION}}" > /tool
+FROM base AS slow
+ARG KIND=wheel
+RUN echo "slow stage runs" && cat /tool > /slow
+FROM base AS final
+COPY --from=slow /slow /slow
+"""
+
+
+@pytest.mark.slow
+def test_a_reused_stage_is_built_once_for_all_and_the_answer_rests_on_full_builds(
+    engine_image: str, tmp_path: Path
+) -> None:
+    repository = SmallRepository(tmp_path / "repository")
+    for number in range(8):
+        repository.commit(SLOW.format(tool=f"1.{number}-{tmp_path.parent.name}"))
+    smoke = script(tmp_path, 'case "$(cat /tool)" in 1.[67]*) exit 1;; esac')
+    words = ("--dockerfile", str(repository.dockerfile), "--good", repository.revisions[0], "--bad", "HEAD")
+    found = bisector(tmp_path, engine_image, *words, "--smoke", smoke, "--reuse-stage", "slow")
+    assert (found["culprit"]["pin"], found["culprit"]["new"][:3]) == ("tool", "1.6")
+    logs = [Path(probe["build_log"]).read_text() for probe in found["probes"] if probe["build_log"]]
+    assert sum(text.count(" slow stage runs\n") for text in logs) == 3, "once for all, once at each witness"
+    witnesses = {"1.5", "1.6"}
+    for probe in found["probes"]:
+        assert probe["approximate"] == (probe["candidate"]["tool"][:3] not in witnesses)
+
+
+def test_reused_stages_name_an_image_and_keep_every_line_in_its_place() -> None:
+    from bisector.environments.docker.reused_stages import with_reused_stages
+
+    text = SLOW.format(tool="1.0").encode()
+    changed = with_reused_stages(text, {"slow": "bisector/reused:x"}).decode().splitlines()
+    before = text.decode().splitlines()
+    assert changed[4:7] == ["FROM bisector/reused:x AS slow", "ARG KIND=wheel", ""]
+    assert changed[:4] + changed[7:] == before[:4] + before[7:]

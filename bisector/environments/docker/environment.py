@@ -82,6 +82,10 @@ class DockerEnvironment:
             raise UsageError("the docker environment needs a Dockerfile: --dockerfile FILE")
         self._credentials = read_credentials(request.secrets, request.ssh, Path.cwd())
         self._request = resolved = with_resolved(request, self._credentials)
+        if request.reuse_stages and files is None:
+            raise UsageError(
+                "--reuse-stage needs ends that are read from files: --dockerfile FILE --good REV --bad REV"
+            )
         time = exclude_newer if request.index_time else None
         self._inputs: CandidateInputs = (
             BuildInputs(resolved, request.dockerfile, pins, time) if files is None else files(resolved)
@@ -93,6 +97,9 @@ class DockerEnvironment:
         self._forgotten: set[str] = set()
         self._build_timeout = build_timeout
         self._checking = threading.Lock()
+        self._sharing = threading.Lock()
+        self._shared: Mapping[str, str] | None = None
+        self._made_for_all: dict[str, str] = {}
         self._python = PYTHONS[0]
         self._builder: Builder | None = None
         self._here = False
@@ -149,9 +156,11 @@ class DockerEnvironment:
         self._inputs.require_unchanged()
         probe = f"{self._run_id}.{directory.name}"
         tag = image_tag(self._run_id, recipe.input_hash)
+        full = recipe.input_hash in self._forgotten
+        shared = None if full else self._shared_images(builder, recipe, directory, log, cancel, probe)
         below: dict[str, str] = {}
         try:
-            for number, step in enumerate(self._inputs.steps(recipe.candidate, directory)):
+            for number, step in enumerate(self._inputs.steps(recipe.candidate, directory, shared)):
                 name = f"{tag}-base{number}" if step.argument else tag
                 self._build_step(builder, step, recipe, below, name, log, cancel, probe)
                 if step.argument:
@@ -236,6 +245,25 @@ class DockerEnvironment:
             assert self._builder is not None
             return self._builder
 
+    def _shared_images(
+        self, builder: Builder, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event, probe: str
+    ) -> Mapping[str, str]:
+        """The images of stages that are built once for all candidates; the first build that needs them makes them."""
+        if not self._request.reuse_stages:
+            return {}
+        with self._sharing:
+            for stage, step in self._inputs.shared_steps(directory).items() if self._shared is None else ():
+                name = f"bisector/reused:{image_tag(self._run_id, stage).partition('/')[2].replace(':', '-')}"
+                self._build_step(builder, step, recipe, {}, name, log, cancel, probe)
+                self._made_for_all[stage] = name
+            self._shared = self._made_for_all
+        return self._shared
+
+    def remove_shared(self) -> None:
+        """Remove what was built for all candidates."""
+        for name in self._made_for_all.values():
+            self._untag(name)
+
     def _build_step(
         self,
         builder: Builder,
@@ -250,7 +278,7 @@ class DockerEnvironment:
         """Build one image; `below` names those that it is built on, by ARG."""
         values = {**step.values, **below}
         options = build_options(self._request, values, target=step.target, run_id=self._run_id, tag=tag)
-        if recipe.input_hash in self._forgotten:
+        if recipe.input_hash in self._forgotten and not self._request.reuse_stages:
             options.append("--no-cache")
         kills = memory_kills_here()
         ended = run_process(

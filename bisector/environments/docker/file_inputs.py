@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bisector.environments.docker.inputs import BuildInputs, BuildStep
+from bisector.environments.docker.reused_stages import check_reused, with_reused_stages
 from bisector.file_axes.space import FilePart, FileSpace
 from bisector.file_axes.versions import Version
 from bisector.model import Candidate, Ended, Recipe
@@ -46,6 +47,7 @@ class FileInputs:
         self._bases = bases
         self.pins = tuple(pins)
         self.time = time
+        self._reused = {stage.lower(): image for stage, image in request.reuse_stages}
         self._known: dict[tuple[int, bytes, str, datetime | None], BuildInputs] = {}
 
     @property
@@ -72,6 +74,37 @@ class FileInputs:
                         f" option out, or say --fix {slot.name}=VALUE"
                     )
         self._ends[1].check()
+        self._check_reused()
+
+    def _check_reused(self) -> None:
+        """Refuse stages that no file has, and pins that reused stages alone would show."""
+        there: set[str] = set()
+        for number, part in enumerate(self._space.parts):
+            bad = part.history.bad
+            found = check_reused(bad.data, str(bad.path), [*self._reused], self._target(number))
+            there.update(found)
+            if self._below(number) and any(not self._reused[stage] for stage in found):
+                raise UsageError(
+                    f"--reuse-stage {found[0]}: {bad.path} is built on the image of another file of the chain; name an"
+                    f" image to take, --reuse-stage {found[0]}=IMAGE, or a stage of the first file"
+                )
+            for slot, _, pin in part.moving:
+                stages = {use.stage.lower() for use in pin.uses}
+                if stages and stages <= set(found):
+                    raise UsageError(
+                        f"--reuse-stage {min(stages)}: {slot.name} differs between the ends and is used in that stage"
+                        f" alone, so that no candidate would show it; leave the stage out, or --exclude {slot.name}"
+                    )
+        if unknown := sorted(set(self._reused) - there):
+            raise UsageError(f"--reuse-stage {unknown[0]}: there is no such stage; `pins show` lists them")
+
+    def _target(self, number: int) -> str:
+        last = number == len(self._space.parts) - 1
+        return self._request.target if last else self._space.parts[number].target
+
+    def _below(self, number: int) -> bool:
+        """Whether a file is built on images of files before it."""
+        return number > 0
 
     def fingerprint(self) -> dict[str, str]:
         """See `CandidateInputs.fingerprint`: files as of commits cannot change, those on disk can."""
@@ -87,14 +120,15 @@ class FileInputs:
 
     def recipe(self, candidate: Candidate, platform: str) -> Recipe:
         """See `CandidateInputs.recipe`."""
+        taken = {stage: image or f"bisector/reused:{stage}" for stage, image in self._reused.items()}
         found = [
-            self._candidate_inputs(number, part, candidate).recipe(candidate, platform)
+            self._candidate_inputs(number, part, candidate, taken).recipe(candidate, platform)
             for number, part in enumerate(self._space.parts)
         ]
         whole = found[-1].input_hash
         if len(found) > 1:
             whole = hashlib.sha256(json.dumps([recipe.input_hash for recipe in found]).encode()).hexdigest()
-        return Recipe(candidate, whole, instructions={"pins": dict(candidate)})
+        return Recipe(candidate, whole, instructions={"pins": dict(candidate), "approximate": bool(self._reused)})
 
     def require_unchanged(self) -> None:
         """See `CandidateInputs.require_unchanged`."""
@@ -113,17 +147,33 @@ class FileInputs:
                     )
             self._inputs(number, part.history.bad, part.history.bad.data).require_unchanged()
 
-    def steps(self, candidate: Candidate, directory: Path) -> tuple[BuildStep, ...]:
+    def shared_steps(self, directory: Path) -> dict[str, BuildStep]:
+        """See `CandidateInputs.shared_steps`: stages as the bad end has them; none where the user names an image."""
+        found: dict[str, BuildStep] = {}
+        for number, part in enumerate(self._space.parts):
+            bad = part.history.bad
+            for stage in check_reused(bad.data, str(bad.path), [*self._reused], self._target(number)):
+                if self._reused[stage] or self._below(number):
+                    continue
+                room = directory.with_name(f"{directory.name}-stage-{stage}")
+                inputs = self._inputs(number, bad, bad.data)
+                copy = inputs.write_copy(room, {})
+                found[stage] = BuildStep(copy, self._context(part, bad, room), inputs.values({}), stage)
+        return found
+
+    def steps(
+        self, candidate: Candidate, directory: Path, shared: Mapping[str, str] | None = None
+    ) -> tuple[BuildStep, ...]:
         """See `CandidateInputs.steps`."""
+        taken = {} if shared is None else {**shared, **{stage: image for stage, image in self._reused.items() if image}}
         found = []
         for number, part in enumerate(self._space.parts):
             last = number == len(self._space.parts) - 1
             room = directory if last else directory.with_name(f"{directory.name}-base{number}")
-            inputs = self._candidate_inputs(number, part, candidate)
+            inputs = self._candidate_inputs(number, part, candidate, taken)
             copy = inputs.write_copy(room, candidate)
             context = self._context(part, part.version(candidate), room)
-            target = self._request.target if last else part.target
-            found.append(BuildStep(copy, context, inputs.values({}), target, part.argument))
+            found.append(BuildStep(copy, context, inputs.values({}), self._target(number), part.argument))
         return tuple(found)
 
     def mistake(self, ended: Ended, candidate: Mapping[str, str]) -> str:
@@ -141,9 +191,12 @@ class FileInputs:
         number = len(self._space.parts) - 1
         return self._candidate_inputs(number, self._space.parts[number], candidate)
 
-    def _candidate_inputs(self, number: int, part: FilePart, candidate: Mapping[str, str]) -> BuildInputs:
+    def _candidate_inputs(
+        self, number: int, part: FilePart, candidate: Mapping[str, str], taken: Mapping[str, str] | None = None
+    ) -> BuildInputs:
         time = self._space.index_time(candidate)
-        return self._inputs(number, part.version(candidate), part.render(candidate), time)
+        text = part.render(candidate)
+        return self._inputs(number, part.version(candidate), with_reused_stages(text, taken) if taken else text, time)
 
     def _inputs(self, number: int, version: Version, text: bytes, time: datetime | None = None) -> BuildInputs:
         """The inputs of one file with this text, with the files around this version of it."""

@@ -78,8 +78,22 @@ class CandidateInputs(Protocol):
             EnvironmentFailureError: it has changed.
         """
 
-    def steps(self, candidate: Candidate, directory: Path) -> tuple[BuildStep, ...]:
+    def shared_steps(self, directory: Path) -> dict[str, BuildStep]:
+        """What is built once for all candidates, by stage (`--reuse-stage`), written into directories beside this one.
+
+        Raises:
+            EnvironmentFailureError: they cannot be made or written to.
+        """
+
+    def steps(
+        self, candidate: Candidate, directory: Path, shared: Mapping[str, str] | None = None
+    ) -> tuple[BuildStep, ...]:
         """Write what is built into a directory of the build's own: the images in order, the candidate's last.
+
+        Args:
+            candidate: the pins.
+            directory: of the build's own.
+            shared: images that are taken in place of stages, by stage; None for a full build.
 
         Raises:
             EnvironmentFailureError: the directory cannot be made or written to.
@@ -247,7 +261,16 @@ class BuildInputs:
                 f" {self.context / '.dockerignore'} and start again"
             )
 
-    def steps(self, candidate: Candidate, directory: Path) -> tuple[BuildStep, ...]:
+    def shared_steps(self, directory: Path) -> dict[str, BuildStep]:  # noqa: ARG002 - there is none
+        """See `CandidateInputs.shared_steps`."""
+        return {}
+
+    def steps(
+        self,
+        candidate: Candidate,
+        directory: Path,
+        shared: Mapping[str, str] | None = None,  # noqa: ARG002 - there is none
+    ) -> tuple[BuildStep, ...]:
         """See `CandidateInputs.steps`: one image, from the user's context."""
         copy = self.write_copy(directory, candidate)
         return (BuildStep(copy, self.context, self.values(candidate), self._request.target),)
