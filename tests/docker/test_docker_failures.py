@@ -318,6 +318,7 @@ def test_an_argument_that_docker_does_not_take_is_named(
 def test_a_user_that_the_image_does_not_know_is_named_and_one_that_it_knows_is_taken(setting: Setting) -> None:
     environment = setting.environment(docker_args=("--user=nosuch",))
     build = setting.build(environment)
+    assert "nosuch is to be a user" in " ".join(environment.notes)
     with pytest.raises(UsageError, match=r"--docker-arg=--user=nosuch: .*unable to find user nosuch"):
         setting.run(environment, build, "print(1)")
     environment = setting.environment(docker_args=("--user=nobody",))
