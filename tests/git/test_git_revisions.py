@@ -6,7 +6,7 @@ import pytest
 
 from pins.errors import SourceError, UsageError
 from pins.sources.git.address import commit_link, parse_address
-from pins.sources.git.clone import open_clone
+from pins.sources.git.clone import Clone, open_clone
 from pins.sources.git.revisions import resolve_revision
 from tests.git.conftest import clone_of
 from tests.git.repository_builder import RepositoryBuilder, run_git
@@ -14,8 +14,24 @@ from tests.git.repository_builder import RepositoryBuilder, run_git
 HERE = Path("/")
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> RepositoryBuilder:
+    """The repository of most tests here, which only look at it."""
+    return made(RepositoryBuilder(tmp_path_factory.mktemp("kept") / "source"))
+
+
+@pytest.fixture(scope="module")
+def kept_clone(kept: RepositoryBuilder, tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    return clone_of(kept, tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture
 def source(builder: RepositoryBuilder) -> RepositoryBuilder:
+    """A repository like that, for a test that changes it."""
+    return made(builder)
+
+
+def made(builder: RepositoryBuilder) -> RepositoryBuilder:
     builder.line("main", 5)
     builder.line("side", 2, "main1")
     builder.ref("refs/heads/main", "main4")
@@ -51,15 +67,14 @@ def source(builder: RepositoryBuilder) -> RepositoryBuilder:
     ],
 )
 def test_branches_tags_and_what_follows_them_name_a_commit(
-    source: RepositoryBuilder, cache: Path, revision: str, name: str
+    kept: RepositoryBuilder, kept_clone: Clone, revision: str, name: str
 ) -> None:
-    assert resolve_revision(clone_of(source, cache), revision) == source.ids[name]
+    assert resolve_revision(kept_clone, revision) == kept.ids[name]
 
 
-def test_hashes_may_be_short_and_upper_case(source: RepositoryBuilder, cache: Path) -> None:
-    full = source.ids["side0"]
-    clone = clone_of(source, cache)
-    assert {resolve_revision(clone, text) for text in (full, full.upper(), full[:9], full[:9] + "~0")} == {full}
+def test_hashes_may_be_short_and_upper_case(kept: RepositoryBuilder, kept_clone: Clone) -> None:
+    full = kept.ids["side0"]
+    assert {resolve_revision(kept_clone, text) for text in (full, full.upper(), full[:9], full[:9] + "~0")} == {full}
 
 
 @pytest.mark.parametrize(
@@ -76,11 +91,9 @@ def test_hashes_may_be_short_and_upper_case(source: RepositoryBuilder, cache: Pa
         ("a\nb", "is no revision"),
     ],
 )
-def test_what_does_not_exist_is_said_with_the_repository(
-    source: RepositoryBuilder, cache: Path, revision: str, said: str
-) -> None:
+def test_what_does_not_exist_is_said_with_the_repository(kept_clone: Clone, revision: str, said: str) -> None:
     with pytest.raises(UsageError) as error:
-        resolve_revision(clone_of(source, cache), revision, name="pin")
+        resolve_revision(kept_clone, revision, name="pin")
     assert said in str(error.value)
 
 

@@ -116,6 +116,7 @@ def test_a_project_may_lie_below_the_top_of_its_repository(builder: RepositoryBu
     assert result["candidate"]["thing"] == builder.ids["a"]
 
 
+@pytest.mark.slow
 def test_a_checkout_only_pin_is_not_installed_and_packages_move_beside_it(
     builder: RepositoryBuilder, bisector: Bisector, local_index: LocalIndex
 ) -> None:
@@ -140,6 +141,7 @@ def test_a_checkout_only_pin_is_not_installed_and_packages_move_beside_it(
     assert moved == {"thing", "widget"}
 
 
+@pytest.mark.slow
 def test_a_pin_held_at_a_revision_is_installed_from_it(builder: RepositoryBuilder, bisector: Bisector) -> None:
     builder.add("a", files=project("thing", "n = 1"))
     builder.add("b", "a", files=project("thing", "n = 2"))
