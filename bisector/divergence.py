@@ -1,8 +1,15 @@
 """What is to be said of a git axis whose ends lie on different branches."""
 
+from collections.abc import Sequence
+
 from bisector.model import Axis, short_text
 from bisector.report.wording import count
 from pins.model import PinKind
+
+
+def divergences(axes: Sequence[Axis]) -> list[str]:
+    """The same of every axis, as far as there is something to say."""
+    return [said for said in map(divergence, axes) if said]
 
 
 def divergence(axis: Axis, first_bad: str = "") -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bisector.divergence import divergences
 from bisector.earlier_runs import Durations, earlier_durations
 from bisector.model import Axis, Candidate
 from bisector.preparation import (
@@ -85,7 +86,8 @@ def plan(request: RunRequest) -> Plan:
     chain = lay_chain(axes, environment, reasons)
     for candidate in _worth_asking(chain):
         feasible(environment, candidate, reasons)
-    return Plan(axes, chain, tuple(reasons.items()), tuple(environment.notes), earlier_durations(request))
+    notes = (*environment.notes, *([] if request.first_good else divergences(axes)))
+    return Plan(axes, chain, tuple(reasons.items()), notes, earlier_durations(request))
 
 
 def _worth_asking(chain: Chain) -> tuple[Candidate, ...]:

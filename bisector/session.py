@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bisector.divergence import divergences
 from bisector.environments.base import Environment
 from bisector.events import Note, Reporter, RunEnded, RunStarted, silent
 from bisector.executors.local import LocalExecutor
@@ -259,7 +260,7 @@ def _drive(
     investigation = Investigation(request, environment, journal, prober, reporter, seconds_left)
     runs_before = sum(len(tried.shown) for tried in prober.tried)
     reporter(RunStarted(run_directory.name, str(run_directory), axes, chain.steps, runs_before))
-    for note in environment.notes:
+    for note in (*environment.notes, *([] if request.first_good else divergences(axes))):
         reporter(Note(note))
     if chain.steps == 1:
         reporter(Note("there is no version in between: the two ends are verified, and are the answer"))
