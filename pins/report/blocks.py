@@ -11,11 +11,12 @@ from pins.report.tones import Tone
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of a line. `code` marks a literal: a version, a path, a command."""
+    """A piece of a line. `code` marks a literal: a version, a path, a command; `link` an address to be followed."""
 
     text: str
     tone: Tone = Tone.PLAIN
     code: bool = False
+    link: bool = False
 
 
 Line = tuple[Span, ...]

@@ -34,6 +34,7 @@ LIMIT = 60 * 1024
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<|~&$])")
 _LEADING = re.compile(r"^(\s*)([#>+=-]|\d+(?=[.)](?:\s|$)))")
 """What would start a heading, quotation or list where a line begins with it."""
+_ADDRESS = re.compile(r"https?://[\w./~%?&=+:@,;-]+(?:#[\w./=-]*)?")
 _REFERENCE = re.compile(r"(?<![\w`])(?:[\w.-]+/[\w.-]+)?[@#]\w[\w/.-]*")
 
 
@@ -163,6 +164,8 @@ def _line(line: Line, limits: _Limits, *, in_table: bool = False) -> str:
 
 
 def _span(span: Span, limits: _Limits, *, in_table: bool) -> str:
+    if span.link and _ADDRESS.fullmatch(span.text):
+        return f"<{span.text}>"
     if span.code:
         code = code_span(clip(one_line(span.text), limits.characters))
         # GitHub splits a row at each bare "|" before it looks for code.

@@ -81,7 +81,7 @@ def _reason(reason: Reason) -> Line:
     if reason.origin:
         line.extend((Span(" ("), Span(reason.origin, code=True), Span(")")))
     if reason.link:
-        line.extend((Span(" "), Span(reason.link, code=True)))
+        line.extend((Span(" "), Span(reason.link, code=True, link=True)))
     return tuple(line)
 
 

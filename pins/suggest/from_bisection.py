@@ -172,7 +172,7 @@ def _because(bisected: Bisected, pin: Pin, current: str) -> list[Reason]:
         chain.append(Reason(f"the failure is: {bisected.message[:200]}"))
     if bisected.subject:
         chain.append(Reason(f"{_short(bisected.new)} is “{bisected.subject[:120]}”", link=bisected.url))
-    if bisected.alone_on_good:
+    if bisected.alone_on_good not in {"", "not-run"}:
         word = {"pass": "passes", "fail": "fails"}.get(bisected.alone_on_good, bisected.alone_on_good)
         chain.append(Reason(f"this step alone, on the good set of pins: {word}"))
     chain.extend(
