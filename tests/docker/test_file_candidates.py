@@ -190,3 +190,26 @@ def test_reused_stages_name_an_image_and_keep_every_line_in_its_place() -> None:
     before = text.decode().splitlines()
     assert changed[4:7] == ["FROM bisector/reused:x AS slow", "ARG KIND=wheel", ""]
     assert changed[:4] + changed[7:] == before[:4] + before[7:]
+
+
+@pytest.mark.slow
+def test_a_chain_of_three_files_runs_its_slow_stage_twice(engine_image: str, tmp_path: Path) -> None:
+    mark = tmp_path.parent.name
+    repository = SmallRepository(tmp_path / "repository")
+    base = "ARG BASE_IMAGE\nFROM ${{BASE_IMAGE}} AS early\nARG TOOL_VERSION={}\nRUN echo ${{TOOL_VERSION}} > /tool\n"
+    middle = (
+        "ARG ONE=none:1\nFROM ${ONE} AS slow\nRUN echo 'slow stage runs' && cat /tool > /slow\n"
+        "FROM ${ONE} AS middle\nCOPY --from=slow /slow /slow\n"
+    )
+    top = "ARG TWO=none:1\nFROM ${TWO}\nARG KIT_VERSION=5.0\nRUN echo ${KIT_VERSION} > /kit\n"
+    for tool in ("1.0", "1.1"):
+        repository.commit(top, Dockerfile__base=base.format(f"{tool}-{mark}"), Dockerfile__middle=middle)
+    smoke = script(tmp_path, 'case "$(cat /tool)" in 1.1*) exit 1;; esac; test -e /slow && test "$(cat /kit)" = 5.0')
+    files = (repository.path / "Dockerfile.base", repository.path / "Dockerfile.middle")
+    chain = ("--chain", f"{files[0]}:early=ONE", "--chain", f"{files[1]}:middle=TWO")
+    words = ("--dockerfile", str(repository.dockerfile), "--good", "HEAD~1", "--bad", "HEAD", *chain)
+    found = bisector(tmp_path, engine_image, *words, "--smoke", smoke, "--reuse-stage", "slow")
+    assert found["culprit"]["pin"] == "tool"
+    assert not any(probe["approximate"] for probe in found["probes"])
+    logs = [Path(probe["build_log"]).read_text() for probe in found["probes"] if probe["build_log"]]
+    assert sum(text.count(" slow stage runs\n") for text in logs) <= 2

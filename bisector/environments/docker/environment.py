@@ -158,16 +158,8 @@ class DockerEnvironment:
         tag = image_tag(self._run_id, recipe.input_hash)
         full = recipe.input_hash in self._forgotten
         shared = None if full else self._shared_images(builder, recipe, directory, log, cancel, probe)
-        below: dict[str, str] = {}
-        try:
-            for number, step in enumerate(self._inputs.steps(recipe.candidate, directory, shared)):
-                name = f"{tag}-base{number}" if step.argument else tag
-                self._build_step(builder, step, recipe, below, name, log, cancel, probe)
-                if step.argument:
-                    below[step.argument] = name
-        finally:
-            for name in below.values():  # what they hold stays, in the candidate's image
-                self._untag(name)
+        steps = self._inputs.steps(recipe.candidate, directory, shared)
+        self._build_in_turn(builder, steps, recipe, tag, log, cancel, probe)
         with engine() as client:
             image = str(client.images.get(tag).id)
             identity = content_identity(client, image)
@@ -245,6 +237,28 @@ class DockerEnvironment:
             assert self._builder is not None
             return self._builder
 
+    def _build_in_turn(
+        self,
+        builder: Builder,
+        steps: Sequence[BuildStep],
+        recipe: Recipe,
+        tag: str,
+        log: Path,
+        cancel: threading.Event,
+        probe: str,
+    ) -> None:
+        """Build images that are each built on those before, and keep the last one alone, under this name."""
+        below: dict[str, str] = {}
+        try:
+            for number, step in enumerate(steps):
+                name = f"{tag}-base{number}" if step.argument else tag
+                self._build_step(builder, step, recipe, below, name, log, cancel, probe)
+                if step.argument:
+                    below[step.argument] = name
+        finally:
+            for name in below.values():  # what they hold stays, in the image that is built on them
+                self._untag(name)
+
     def _shared_images(
         self, builder: Builder, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event, probe: str
     ) -> Mapping[str, str]:
@@ -252,9 +266,9 @@ class DockerEnvironment:
         if not self._request.reuse_stages:
             return {}
         with self._sharing:
-            for stage, step in self._inputs.shared_steps(directory).items() if self._shared is None else ():
+            for stage, steps in self._inputs.shared_steps(directory).items() if self._shared is None else ():
                 name = f"bisector/reused:{image_tag(self._run_id, stage).partition('/')[2].replace(':', '-')}"
-                self._build_step(builder, step, recipe, {}, name, log, cancel, probe)
+                self._build_in_turn(builder, steps, recipe, name, log, cancel, probe)
                 self._made_for_all[stage] = name
             self._shared = self._made_for_all
         return self._shared

@@ -83,11 +83,6 @@ class FileInputs:
             bad = part.history.bad
             found = check_reused(bad.data, str(bad.path), [*self._reused], self._target(number))
             there.update(found)
-            if self._below(number) and any(not self._reused[stage] for stage in found):
-                raise UsageError(
-                    f"--reuse-stage {found[0]}: {bad.path} is built on the image of another file of the chain; name an"
-                    f" image to take, --reuse-stage {found[0]}=IMAGE, or a stage of the first file"
-                )
             for slot, _, pin in part.moving:
                 stages = {use.stage.lower() for use in pin.uses}
                 if stages and stages <= set(found):
@@ -101,10 +96,6 @@ class FileInputs:
     def _target(self, number: int) -> str:
         last = number == len(self._space.parts) - 1
         return self._request.target if last else self._space.parts[number].target
-
-    def _below(self, number: int) -> bool:
-        """Whether a file is built on images of files before it."""
-        return number > 0
 
     def fingerprint(self) -> dict[str, str]:
         """See `CandidateInputs.fingerprint`: files as of commits cannot change, those on disk can."""
@@ -147,19 +138,26 @@ class FileInputs:
                     )
             self._inputs(number, part.history.bad, part.history.bad.data).require_unchanged()
 
-    def shared_steps(self, directory: Path) -> dict[str, BuildStep]:
+    def shared_steps(self, directory: Path) -> dict[str, tuple[BuildStep, ...]]:
         """See `CandidateInputs.shared_steps`: stages as the bad end has them; none where the user names an image."""
-        found: dict[str, BuildStep] = {}
+        found: dict[str, tuple[BuildStep, ...]] = {}
         for number, part in enumerate(self._space.parts):
             bad = part.history.bad
             for stage in check_reused(bad.data, str(bad.path), [*self._reused], self._target(number)):
-                if self._reused[stage] or self._below(number):
-                    continue
-                room = directory.with_name(f"{directory.name}-stage-{stage}")
-                inputs = self._inputs(number, bad, bad.data)
-                copy = inputs.write_copy(room, {})
-                found[stage] = BuildStep(copy, self._context(part, bad, room), inputs.values({}), stage)
+                if not self._reused[stage]:
+                    below = [self._at_bad_end(each, self._target(each), directory, stage) for each in range(number)]
+                    own = replace(self._at_bad_end(number, stage, directory, stage), argument="")
+                    found[stage] = (*below, own)
         return found
+
+    def _at_bad_end(self, number: int, target: str, directory: Path, stage: str) -> BuildStep:
+        """One file as the bad end has it, to be built up to a target."""
+        part = self._space.parts[number]
+        bad = part.history.bad
+        room = directory.with_name(f"{directory.name}-stage-{stage}-{number}")
+        inputs = self._inputs(number, bad, bad.data)
+        copy = inputs.write_copy(room, {})
+        return BuildStep(copy, self._context(part, bad, room), inputs.values({}), target, part.argument)
 
     def steps(
         self, candidate: Candidate, directory: Path, shared: Mapping[str, str] | None = None

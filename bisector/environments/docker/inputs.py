@@ -78,8 +78,10 @@ class CandidateInputs(Protocol):
             EnvironmentFailureError: it has changed.
         """
 
-    def shared_steps(self, directory: Path) -> dict[str, BuildStep]:
+    def shared_steps(self, directory: Path) -> dict[str, tuple[BuildStep, ...]]:
         """What is built once for all candidates, by stage (`--reuse-stage`), written into directories beside this one.
+
+        Of each stage its own image is the last, after those that its file is built on.
 
         Raises:
             EnvironmentFailureError: they cannot be made or written to.
@@ -261,7 +263,7 @@ class BuildInputs:
                 f" {self.context / '.dockerignore'} and start again"
             )
 
-    def shared_steps(self, directory: Path) -> dict[str, BuildStep]:  # noqa: ARG002 - there is none
+    def shared_steps(self, directory: Path) -> dict[str, tuple[BuildStep, ...]]:  # noqa: ARG002 - there is none
         """See `CandidateInputs.shared_steps`."""
         return {}
 
