@@ -187,11 +187,15 @@ def gather(
         UsageError: a repository that is named does not exist.
     """
     rules = tuple(rule for rule in RULES if rule not in request.without_rules | read.facts.off)
-    projects = {
-        _identity(project): _opened(project, request.clones, target, rules, cache_directory, cache)
-        for contents in read.environments.stages
-        for project in (*contents.built, *(one.project for one in contents.installed))
-    }
+    clones: dict[Path, Clone] = {}
+    projects: dict[Project, GitProject] = {}
+    for contents in read.environments.stages:
+        for project in (*contents.built, *(one.project for one in contents.installed)):
+            if _identity(project) not in projects:
+                clone = _clone_of(project, request.clones, clones, cache_directory)
+                projects[_identity(project)] = GitProject(
+                    project, clone, dict(target.markers), target.python, rules, cache
+                )
     by_name = _by_name(projects.values())
     assembly = Assembly(read.environments, read.facts, projects, target, rules, _identity)
     problems = tuple(assembly.problems())
@@ -215,18 +219,15 @@ def _identity(project: Project) -> Project:
     return replace(project, stage="", line=0)
 
 
-def _opened(
-    project: Project,
-    clones: Mapping[str, Path],
-    target: Target,
-    rules: tuple[str, ...],
-    cache_directory: Path,
-    cache: MetadataCache | None,
-) -> GitProject:
+def _clone_of(
+    project: Project, named: Mapping[str, Path], opened: dict[Path, Clone], cache_directory: Path
+) -> Clone | None:
+    """The repository of a project among those that are named, by the pin or by the repository; None without one."""
     repository = project.address.rstrip("/").removesuffix(".git").rpartition("/")[2].lower()
-    by_name = {canonicalize_name(name): path for name, path in clones.items()}
+    by_name = {canonicalize_name(name): path for name, path in named.items()}
     path = by_name.get(canonicalize_name(project.pin)) or by_name.get(canonicalize_name(repository))
-    clone: Clone | None = None
-    if path is not None:
-        clone = open_clone(parse_address(str(path), Path.cwd()), cache_directory)
-    return GitProject(project, clone, dict(target.markers), target.python, rules, cache)
+    if path is None:
+        return None
+    if path not in opened:
+        opened[path] = open_clone(parse_address(str(path), Path.cwd()), cache_directory)
+    return opened[path]

@@ -117,7 +117,7 @@ class GitProject:
         project = self.project
         return ProjectPlace(project.subdirectories, project.requirement_files, dict(project.variables), self.rules)
 
-    @property
+    @cached_property
     def pinned(self) -> CommitRange | None:
         """The range that holds the pinned commit."""
         if not self.commit:

@@ -78,20 +78,24 @@ class Trees:
         wanted = {path: tuple(path.strip("/").split("/")) for path in paths}
         for depth in range(max((len(parts) for parts in wanted.values()), default=0)):
             prefixes = {parts[: depth + 1] for parts in wanted.values() if len(parts) > depth}
-            for parent in {"/".join(prefix[:-1]) for prefix in prefixes}:
-                names = frozenset(prefix[-1] for prefix in prefixes if "/".join(prefix[:-1]) == parent)
-                above = {
-                    commit: node.id
-                    for commit, found in places.items()
-                    if (node := found.get(parent)) is not None and node.is_directory
-                }
-                self._read_trees(above.values(), names)
-                for commit, tree in above.items():
-                    if (tree, names) not in self._trees:
-                        self.unreadable[commit] = self._lacks(tree, "tree")
-                        del places[commit]
-                        continue
-                    for name, node in self._trees[tree, names].items():
+            below: dict[str, set[str]] = {}
+            for prefix in prefixes:
+                below.setdefault("/".join(prefix[:-1]), set()).add(prefix[-1])
+            names = {parent: frozenset(found) for parent, found in below.items()}
+            above = {
+                (commit, parent): node.id
+                for commit, found in places.items()
+                for parent in names
+                if (node := found.get(parent)) is not None and node.is_directory
+            }
+            self._read_trees((tree, names[parent]) for (_, parent), tree in above.items())
+            for (commit, parent), tree in above.items():
+                nodes = self._trees.get((tree, names[parent]))
+                if nodes is None:
+                    self.unreadable[commit] = self._lacks(tree, "tree")
+                    places.pop(commit, None)
+                elif commit in places:
+                    for name, node in nodes.items():
                         places[commit][f"{parent}/{name}".lstrip("/")] = node
         return {
             commit: {path: found[key] for path, parts in wanted.items() if (key := "/".join(parts)) in found}
@@ -147,13 +151,18 @@ class Trees:
             else:
                 self._roots[commit] = match[1].decode()
 
-    def _read_trees(self, ids: Iterable[str], names: frozenset[str]) -> None:
-        wanted = [tree for tree in dict.fromkeys(ids) if (tree, names) not in self._trees]
-        for tree, content in self._each(wanted, "tree"):
+    def _read_trees(self, wanted: Iterable[tuple[str, frozenset[str]]]) -> None:
+        """Read trees, all by one call of git, and keep what lies in each under these names."""
+        missing: dict[str, set[frozenset[str]]] = {}
+        for tree, names in wanted:
+            if (tree, names) not in self._trees:
+                missing.setdefault(tree, set()).add(names)
+        for tree, content in self._each(list(missing), "tree"):
             if content is None:
                 continue
             nodes = _parse(content, len(tree) // 2)
-            self._trees[tree, names] = {name: nodes[name] for name in names if name in nodes}
+            for names in missing[tree]:
+                self._trees[tree, names] = {name: nodes[name] for name in names if name in nodes}
 
     def _each(self, ids: Sequence[str], kind: str) -> Iterator[tuple[str, bytes | None]]:
         """Objects by their hashes; None for one that is not in the repository, or is of another kind."""
