@@ -12,10 +12,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from read import history, long_file
+
 from pins.hazards.check import check
 from pins.hazards.gather import subject
 from pins.hazards.table import chosen
-from scripts.bench.read import history, long_file
 
 
 def timed(files: "list[tuple[str, bytes]]") -> tuple[float, float, int]:
