@@ -106,6 +106,7 @@ def _suggest(
         wanted,
         asked.build_args,
         target,
+        asked.clones,
         _typed(),
         moment(exclude_newer) if exclude_newer else now,
     )

@@ -38,12 +38,14 @@ class Setting:
         releases: by name, the versions that an index has, ascending; without a name nothing is known.
         policy: which of several answers comes first.
         today: for the day to look again.
+        upgraded: spans of requirements that an install asks the newest version of (-U).
     """
 
     pin_set: PinSet
     releases: Mapping[str, Sequence[str]]
     policy: Policy
     today: date
+    upgraded: tuple[tuple[int, int], ...] = ()
 
 
 def pins_meant(pin_set: PinSet, name: str) -> tuple[list[Pin], list[Pin]]:

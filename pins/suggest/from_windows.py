@@ -50,8 +50,50 @@ def suggestions_of_windows(
 
 def _kept(pin: Pin, window: PackageWindow, setting: Setting) -> Kept:
     current = current_of(pin, window.versions)
-    why = "what it gives now is inside its window" if current in window.versions else "its window is not known"
+    if not window.versions:
+        why = "its window is not known"
+    elif earlier := _installed_before(pin, window, setting):
+        why = f"{earlier} is installed before, which is inside its window and stays"
+    else:
+        why = "what it gives now is inside its window"
     return Kept(pin.name, pin.line, now_of(pin, current), why, window.text, _drawn(window, setting, current, ""))
+
+
+def _kept_inside(pin: Pin, bound: Bound, window: PackageWindow, setting: Setting) -> bool:
+    """Whether the installer keeps an open requirement inside its window by itself.
+
+    It does where it enforces what bounds it: what installed releases require of each other. It does not where it is
+    asked for the newest (-U), or knows nothing of the bound: what code shows, what people have found out, and what a
+    build without isolation requires.
+    """
+    if _upgraded(pin, setting):
+        return False
+    if _installed_before(pin, window, setting):
+        return True
+    premises = [premise for sentence in bound.because for premise in sentence.premises]
+    told = " ".join((*(s.text for s in bound.because), *(p.origin for p in premises)))
+    enforced = {None, OriginKind.DECLARED, OriginKind.GIVEN}
+    return all(premise.kind in enforced for premise in premises) and "[build-requires]" not in told
+
+
+def _upgraded(pin: Pin, setting: Setting) -> bool:
+    return any(start <= place.start <= end for place in pin.places for start, end in setting.upgraded)
+
+
+def _installed_before(pin: Pin, window: PackageWindow, setting: Setting) -> str:
+    """An exact version inside the window that the stage has installed before the pin's line, "" for none."""
+    stage = next((s for s in setting.pin_set.stages if s.name == pin.stage), None)
+    if stage is None or _upgraded(pin, setting):
+        return ""
+    found = ""
+    for entry in stage.installs:
+        if entry.name != pin.name:
+            continue
+        if not entry.source and entry.line == pin.line:
+            break
+        version = entry.requirement.partition("==")[2].strip()
+        found = version if version in window.versions else ""
+    return found
 
 
 def _change(pin: Pin, window: PackageWindow, setting: Setting) -> Suggestion | None:
@@ -70,7 +112,7 @@ def _change(pin: Pin, window: PackageWindow, setting: Setting) -> Suggestion | N
         options: tuple[Option, ...] = (
             Option(good, SuggestionKind.EXACT, "the newest version with which everything fits"),
         )
-    elif upper is not None:
+    elif upper is not None and not _kept_inside(pin, upper, window, setting):
         options = options_for(pin, good, upper.version, setting.policy, lowest=window.versions[0], ends=False)
     else:
         return None

@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 from pins.errors import PinsError, UndeterminedError
 from pins.files.reading import ReadRequest, read_all
 from pins.hazards.gather import gather
+from pins.hazards.subject import Subject
 from pins.model import PinKind, PinSet
 from pins.report.windows_model import EnvironmentWindows
 from pins.suggest.bisection import Bisected
@@ -39,6 +40,7 @@ class SuggestRequest:
         today: for comments and for the day to look again.
         build_args: what `--build-arg` would give.
         target: the stage that is built.
+        clones: repositories of git pins, by name.
         reproduce: the command line.
         data_time: as of when indexes are read.
     """
@@ -49,6 +51,7 @@ class SuggestRequest:
     policy: Policy = Policy.MINIMAL
     build_args: Mapping[str, str] = field(default_factory=dict)
     target: str = ""
+    clones: Mapping[str, Path] = field(default_factory=dict)
     reproduce: str = ""
     data_time: datetime | None = None
 
@@ -67,20 +70,20 @@ def suggest(
         UsageError: the file does not exist, or does not name the culprit.
         UndeterminedError: nothing could be told at all.
     """
-    pin_set = read_all(ReadRequest((request.file,), "", request.build_args, request.target))[0]
+    pin_set = read_all(ReadRequest((request.file,), "", request.build_args, request.target, (), request.clones))[0]
     unknown = [f"{p.file}:{p.line}: {p.message}" for p in pin_set.problems]
     solved = _attempt(windows_of, "which versions fit together", unknown) if windows_of else None
     environments, notes = solved or (None, ())
     unknown.extend(notes)
     names = _names(request, pin_set, environments or ())
     releases = _attempt(lambda: releases_of(names), "which releases there are", unknown) or {}
-    setting = Setting(pin_set, releases, request.policy, request.today)
+    subject = gather([request.file], build_args=request.build_args, target=request.target)[0]
+    setting = Setting(pin_set, releases, request.policy, request.today, _upgraded(subject))
     suggestions: list[Suggestion] = []
     for bisected in request.bisected:
         suggestions.extend(suggestions_from(bisected, setting))
     already = {s.pin.name for s in suggestions}
     if pin_set.stages:
-        (subject,) = gather([request.file], build_args=request.build_args, target=request.target)
         suggestions.extend(suggestions_of_skew(subject, setting, already))
     already = {s.pin.name for s in suggestions}
     kept: list[Kept] = []
@@ -113,6 +116,18 @@ def _attempt(what: Callable[[], T], said: str, unknown: list[str]) -> T | None:
     except PinsError as error:
         unknown.append(f"{said} is not known: {error.message}")
         return None
+
+
+def _upgraded(subject: Subject) -> tuple[tuple[int, int], ...]:
+    """The spans of requirements that an install asks the newest version of."""
+    return tuple(
+        (fragment.start, fragment.end)
+        for _, call in subject.pip_calls
+        if {"-U", "--upgrade"} & call.flags
+        for word in call.requirements
+        for fragment in word
+        if fragment.written
+    )
 
 
 def _names(request: SuggestRequest, pin_set: PinSet, environments: Sequence[EnvironmentWindows]) -> list[str]:

@@ -26,9 +26,9 @@ def window(premise: Premise, unknown: tuple[NotKnownVersion, ...] = ()) -> Packa
     )  # fmt: skip
 
 
-def suggested(tmp_path: Path, line: str, found: PackageWindow) -> SuggestReport:
-    file = tmp_path / "requirements.txt"
-    file.write_text(f"torch==2.12.0\n{line}\n")
+def suggested(tmp_path: Path, line: str, found: PackageWindow, before: str = "") -> SuggestReport:
+    file = tmp_path / ("Dockerfile" if line.startswith("RUN") else "requirements.txt")
+    file.write_text(f"FROM x:1\n{before}{line}\n" if line.startswith("RUN") else f"torch==2.12.0\n{line}\n")
     environments = [EnvironmentWindows("", "Python 3.12", "uv", True, (found,))]
 
     def releases(names: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -38,24 +38,38 @@ def suggested(tmp_path: Path, line: str, found: PackageWindow) -> SuggestReport:
 
 
 DECLARED = Premise("setuptools<82", "torch 2.12.0")
+INFERRED = Premise("setuptools<82", "triton@f0b55c0:setup.py:12", OriginKind.INFERRED)
 
 
-def test_what_is_open_gets_the_bound_of_its_window_with_its_reasons(tmp_path: Path) -> None:
-    report = suggested(tmp_path, "setuptools>=79", window(DECLARED))
+def test_what_is_upgraded_gets_the_bound_of_its_window_with_its_reasons(tmp_path: Path) -> None:
+    report = suggested(tmp_path, "RUN pip install -U 'setuptools>=79'", window(DECLARED))
     (found,) = report.suggestions
     assert (found.suggested, found.kind, found.certainty) == (">=79,<82.0.0", SuggestionKind.CAP, Certainty.DECLARED)
     assert [(r.text, r.origin) for r in found.because] == [
         ("torch 2.12.0 requires setuptools<82", "torch 2.12.0"),
-        ("line 2 gives 82.0.1 now", f"{tmp_path}/requirements.txt:2"),
+        ("line 2 gives 82.0.1 now", f"{tmp_path}/Dockerfile:2"),
     ]
     assert report.headline.startswith("Cap setuptools below 82.0.0 in ")
     assert found.until == ""
     assert "pins.toml" not in report.patch
 
 
-def test_a_bound_read_from_code_is_inferred(tmp_path: Path) -> None:
-    premise = Premise("setuptools<82", "triton@f0b55c0:setup.py:12", OriginKind.INFERRED)
-    assert suggested(tmp_path, "setuptools", window(premise)).suggestions[0].certainty is Certainty.INFERRED
+def test_what_the_installer_keeps_inside_by_itself_needs_no_bound(tmp_path: Path) -> None:
+    for line in ("setuptools>=79", "RUN pip install setuptools"):
+        assert suggested(tmp_path, line, window(DECLARED)).suggestions == ()
+
+
+def test_a_bound_that_no_installer_knows_is_inferred_and_needed(tmp_path: Path) -> None:
+    (found,) = suggested(tmp_path, "RUN pip install setuptools", window(INFERRED)).suggestions
+    assert found.certainty is Certainty.INFERRED
+
+
+def test_what_was_installed_before_stays_where_nothing_upgrades_it(tmp_path: Path) -> None:
+    before = "RUN pip install setuptools==80.9.0\n"
+    report = suggested(tmp_path, "RUN pip install setuptools", window(INFERRED), before)
+    assert report.suggestions == ()
+    assert "80.9.0 is installed before" in {k.why for k in report.kept if k.line == 3}.pop()
+    assert suggested(tmp_path, "RUN pip install -U setuptools", window(INFERRED), before).suggestions
 
 
 def test_an_exact_pin_outside_moves_to_the_newest_inside(tmp_path: Path) -> None:
@@ -74,7 +88,7 @@ def test_what_is_inside_stays_and_says_so(tmp_path: Path) -> None:
 
 def test_what_is_not_known_is_no_reason_to_change(tmp_path: Path) -> None:
     unknown = (NotKnownVersion(("82.0.1",), "82.0.1", "its metadata cannot be read"),)
-    report = suggested(tmp_path, "setuptools", window(DECLARED, unknown))
+    report = suggested(tmp_path, "RUN pip install -U setuptools", window(DECLARED, unknown))
     assert report.suggestions == ()
     assert report.unknown == ("setuptools 82.0.1: its metadata cannot be read",)
 
