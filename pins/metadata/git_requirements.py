@@ -5,6 +5,7 @@ has it installed: `NAME[build-requires]` asks for what building it takes, `NAME[
 distribution requires. The project's own extras keep their names.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,12 +19,13 @@ from pins.metadata.declarations import Statement, Subject, with_extra
 from pins.metadata.environments.model import Project
 from pins.metadata.git_history import CommitRange, ProjectHistory
 from pins.metadata.inferred.pybind11 import RULE, implied_by_internals
-from pins.metadata.inferred.rules import RULES
+from pins.metadata.inferred.rules import RULES, implied_by_modules
 from pins.metadata.project_state import Implied, ProjectPlace, ProjectState
-from pins.resolve.problem import Choice, Choices, Origin, OriginKind, RequirementSource, Requires
+from pins.resolve.problem import Choice, Choices, Constraint, Origin, OriginKind, RequirementSource, Requires
 from pins.sources.git.branches import Line, LineCommit, branch_of, line_of
 from pins.sources.git.clone import Clone
 from pins.sources.git.revisions import resolve_revision
+from pins.sources.git.searching import lines_with
 from pins.sources.git.trees import MissingObjectsError, Trees
 from pins.sources.metadata_cache import MetadataCache
 
@@ -31,6 +33,12 @@ BUILD = "build-requires"
 INSTALL = "install-requires"
 MOST_COMMITS = 1500
 """How far back a branch is followed."""
+_MOST_SEARCHED = 100
+_NOT_INSTALLED = re.compile(
+    r"(?:^|/)(?:[a-z_]*tests?|docs?|examples?|benchmarks?|scripts|tools|ci|third_party|3rdparty|setup\.py|conftest\.py)(?:/|\Z)"
+    r"|^\."
+)
+"""Paths of a tree that are hardly ever part of what is installed."""
 _KNOWN_NAMES = {
     "pytorch": "torch",
     "vision": "torchvision",
@@ -133,6 +141,23 @@ class GitProject:
                 return one.state.tree.name
         repository = self.where.rpartition("/")[2].lower()
         return canonicalize_name(_KNOWN_NAMES.get(repository, repository or self.project.pin))
+
+    @cached_property
+    def used_where_installed(self) -> tuple[Constraint, ...]:
+        """What the modules of the pinned commit imply where they are installed: they are searched, not run."""
+        if self.clone is None or not self.commit:
+            return ()
+        hits = lines_with(self.clone, self.commit, "pkg_resources", ("*.py",))
+        if hits is None:
+            self.notes.append(f"{self.where}: its modules could not be searched for what they import")
+            return ()
+        paths = list(dict.fromkeys(hit.path for hit in hits if not _NOT_INSTALLED.search(hit.path)))[:_MOST_SEARCHED]
+        nodes = self.trees.nodes([self.commit], paths).get(self.commit, {})
+        files = [(path, self.trees.content(node.id)) for path, node in nodes.items() if node.is_file]
+        return tuple(
+            Constraint(implied.text, self._implied(implied, self.commit))
+            for implied in implied_by_modules(files, self.rules)
+        )
 
     @cached_property
     def labels(self) -> dict[str, CommitRange]:

@@ -75,8 +75,11 @@ class Assembly:
         for installed in contents.installed:
             extra = "" if installed.without_dependencies else INSTALL
             found = self._join(installed.project, extra, installed.line, "installs it", requirements, git)
-            if found is not None and installed.without_dependencies:
+            if found is None:
+                continue
+            if installed.without_dependencies:
                 alone.add(found.name)
+            bounds += found.used_where_installed
         title = f"stage {contents.name}" if contents.name and self.environments.stages[0].name else contents.name
         yield from self._with_pins(
             Problem(

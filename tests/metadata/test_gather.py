@@ -154,6 +154,22 @@ def test_a_rule_can_be_switched_off_for_a_question_or_in_pins_toml(
         gathered(text, without_rules=frozenset({"nonsense"}))
 
 
+def test_modules_that_are_installed_are_searched_for_what_they_import(
+    gathered: Gatherer, kernels: SmallRepository
+) -> None:
+    kernels.commit(
+        {
+            "kernels/__init__.py": "\nimport pkg_resources\n",
+            "kernels/maybe.py": "try:\n    import pkg_resources\nexcept ImportError:\n    pass\n",
+            "tests/test_x.py": "import pkg_resources\n",
+        }
+    )
+    head = kernels.git("rev-parse", "--short=8", "HEAD")
+    final = named(gathered(DOCKERFILE.format(revision=head), clones={"kernels": kernels.path}), "stage final")
+    bound = next(one for one in final.bounds if one.origin.kind is OriginKind.INFERRED)
+    assert (bound.requirement, bound.origin.place) == ("setuptools<82", f"own/kernels@{head}:kernels/__init__.py:2")
+
+
 def test_what_is_not_at_hand_is_said_and_not_counted(gathered: Gatherer, kernels: SmallRepository) -> None:
     found = gathered(DOCKERFILE.format(revision="f00f00f"))
     assert [problem.name for problem in found.problems] == ["stage base", "stage build_kernels", "stage final"]

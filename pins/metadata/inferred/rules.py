@@ -1,7 +1,7 @@
 """What a project's code implies: every rule reads files of the tree and names the line that it stands on."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from packaging.version import InvalidVersion, Version
 
@@ -47,6 +47,23 @@ def implied_by(
     for one in found:
         if one.rule in rules:
             first.setdefault((one.rule, one.text), one)
+    return tuple(first.values())
+
+
+def implied_by_modules(files: Iterable[tuple[str, bytes]], rules: Collection[str] = RULES) -> tuple[Implied, ...]:
+    """What installed modules imply by what they import as soon as they are imported themselves.
+
+    Args:
+        files: path and content of Python files that are installed.
+        rules: those that are switched on.
+    """
+    first: dict[str, Implied] = {}
+    for path, content in files:
+        for module, line in needed_imports(content, top_only=True):
+            for removal in MODULES:
+                if removal.rule in rules and (module == removal.what or module.startswith(f"{removal.what}.")):
+                    implied = _implied(removal, "setuptools", path, line, f"it imports {removal.what}")
+                    first.setdefault(implied.text, implied)
     return tuple(first.values())
 
 
