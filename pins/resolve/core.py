@@ -64,18 +64,12 @@ def _contradiction(universe: Universe, facts: int, assumptions: Sequence[Literal
 def _state(universe: Universe, search: Search, number: int) -> None:
     bit = 1 << number
     match universe.facts[number]:
-        case Stated() as stated:
-            for variable, mask in universe.stated(stated):
+        case Stated() | Unusable() as fact:
+            for variable, mask in literals_of(universe, fact):
                 search.unit(variable, mask, bit)
-        case Unusable(name=name, mask=mask):
-            node = universe.node(name)
-            assert node is not None
-            search.unit(node.variable, search.full[node.variable] & ~mask, bit)
-        case Admission(name=name, mask=mask):
-            node = universe.node(name)
-            assert node is not None
-            without = (node.variable, search.full[node.variable] & ~mask)
-            named = [by for _, _, fact, names in universe.supports() if fact == bit for by in names]
+        case Admission() as admission:
+            [without] = literals_of(universe, admission)
+            named = [by for _, _, fact, names in universe.admissions.supports() if fact == bit for by in names]
             if named:
                 search.clause([without, *_merged(named)], bit)
             else:
@@ -86,6 +80,19 @@ def _state(universe: Universe, search: Search, number: int) -> None:
                 search.row(copy, values, allowed)
         case NotKnown():
             pass  # "impossible" never stands on it
+
+
+def literals_of(universe: Universe, fact: Fact) -> list[Literal]:
+    """What a fact that is no edge says, as literals that all hold; what depends on others is left out."""
+    match fact:
+        case Stated():
+            asks = 0 if fact.is_requirement else ABSENT
+            return [(universe.variable(fact.name, extra), fact.mask | asks) for extra in ("", *fact.extras)]
+        case Unusable(name=name, mask=mask) | Admission(name=name, mask=mask):
+            variable = universe.variable(name)
+            return [(variable, universe.search.full[variable] & ~mask)]
+        case _:
+            return []
 
 
 def _merged(literals: Sequence[Literal]) -> list[Literal]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pins.resolve.core import literals_of
 from pins.resolve.facts import Asks, Stated
 from pins.resolve.problem import OriginKind
 from pins.resolve.search import Edge, Literal
@@ -57,7 +58,7 @@ def derive(universe: Universe, core: Sequence[int], assumptions: Sequence[Litera
         if isinstance(fact, Asks):
             edges.append((number, fact.edge))
         else:
-            for variable, mask in universe.unit_of(fact):
+            for variable, mask in literals_of(universe, fact):
                 domains[variable] &= mask
                 if isinstance(fact, Stated) and fact.constraint.origin.kind is OriginKind.GIVEN:
                     heat[variable] = 0

@@ -129,9 +129,13 @@ class Search:
         self._enqueue(extra)
 
     def clause(self, literals: Sequence[Literal], facts: int) -> None:
-        """Say that one of these literals (of different variables, two or more) holds."""
-        self._attach(_Clause(list(literals), facts))
-        for variable, _ in literals:
+        """Say that one of these literals holds."""
+        merged = list(_merged(literals).items())
+        if len(merged) == 1:
+            self._learn_unit(merged[0], facts)
+            return
+        self._attach(_Clause(merged, facts))
+        for variable, _ in merged:
             self._enqueue(variable)
 
     def settle(self) -> int | None:

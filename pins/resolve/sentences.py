@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from pins.resolve.derivation import Step, derive
 from pins.resolve.facts import Admission, Asks, Fact, NotKnown, Stated, Unusable
+from pins.resolve.nodes import Node
 from pins.resolve.problem import Origin, OriginKind
+from pins.resolve.quoting import asking_lines
 from pins.resolve.runs import run_text
 from pins.resolve.search import ABSENT, Literal
-from pins.resolve.universe import Node, Universe
+from pins.resolve.universe import Universe
 
 _MOST_REQUIREMENTS = 2
 """So many different requirements are quoted; of more, what they come to together is said."""
@@ -141,7 +143,7 @@ class _Story:
             listed = run_text(source.choices, left, self._offered(source) | left, open_ended=False)
             text = f"{among} {name}{listed} {_verb(left, 'take')} {whom}"
         elif before.bit_count() == 1:
-            in_a_tree = any(line.origin for line in self.universe.lines_between(source, _first(before), target))
+            in_a_tree = any(line.origin for line in asking_lines(self.universe, source, _first(before), target))
             subject = self._versions(source, before) if in_a_tree or not own else cited
             text = f"{subject} requires {wanted}, not {whom}"
         else:
@@ -174,7 +176,7 @@ class _Story:
         return self.universe.nodes[variable]
 
     def _offered(self, node: Node) -> int:
-        return self.universe.offered(self.universe.base(node))
+        return self.universe.admissions.offered(self.universe.base(node))
 
     def _is_limited(self, node: Node, besides: int) -> bool:
         """Whether another fact limits a name, and not only what exists of it."""
@@ -202,7 +204,7 @@ class _Story:
         for i in range(values.bit_length() - 1):
             if not values & 2 << i:
                 continue
-            lines = self.universe.lines_between(source, i, target)
+            lines = asking_lines(self.universe, source, i, target)
             deciding = [line for line in lines if not line.mask & excluded][:1] if excluded else []
             for line in deciding or lines:
                 asking[line.text] = asking.get(line.text, 0) | 2 << i

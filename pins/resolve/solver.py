@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pins.resolve.foundation import founded, reached
+from pins.resolve.nodes import Node
 from pins.resolve.search import ABSENT, Literal
-from pins.resolve.universe import GUESS, NeedsReading, Node, Universe
+from pins.resolve.universe import GUESS, NeedsReading, Universe
 
 _MOST_READ_AHEAD = 4000
 """Choices whose requirements are read ahead at most; the search reads what it still misses."""
@@ -77,10 +78,10 @@ class Solver:
         """
         search = self.universe.search
         while True:
-            world = self.universe.closed_world()
+            world = self.universe.admissions.closed_world()
             given = [(self.universe.guess, ABSENT)] if certain and self.universe.guess_is_possible else []
             asked_about = frozenset(variable for variable, mask in assumptions if not mask & ABSENT)
-            about = [(self.universe.question(asked_about), 2)] if world else []
+            about = [(self.universe.admissions.question(asked_about), 2)] if world else []
             try:
                 domains, self.failed_on = search.solve([*world, *about, *given, *assumptions], self._decide)
             except NeedsReading as needs:
@@ -95,7 +96,7 @@ class Solver:
 
     def _is_founded(self, model: Model, asked_about: frozenset[int]) -> bool:
         """Whether pip would get to this solution; one that it would not is ruled out, for this question."""
-        supports = list(self.universe.supports())
+        supports = list(self.universe.admissions.supports())
         if not supports:
             return True
         search = self.universe.search
@@ -108,7 +109,7 @@ class Solver:
         for _, _, fact, _ in supports:
             facts |= fact
         literals = [(v, search.full[v] & ~(2 << model.values[v])) for v in sorted(asked)]
-        search.clause([(self.universe.question(asked_about), ABSENT), *literals], facts)
+        search.clause([(self.universe.admissions.question(asked_about), ABSENT), *literals], facts)
         return False
 
     def prefer(self, model: Model) -> None:

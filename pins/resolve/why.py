@@ -190,7 +190,7 @@ def _relaxation(solver: Solver, model: Model, constraints: tuple[Constraint, ...
     if len(constraints) == 1:
         name = canonicalize_name(read_line(constraints[0].requirement).name)
         node = solver.universe.node(name)
-        left = solver.universe.offered(node) if node else 0
+        left = solver.universe.admissions.offered(node) if node else 0
         while node and left:  # from the newest down
             newest = 1 << (left.bit_length() - 1)
             better = solver.solve([(node.variable, newest)])

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from pins.errors import PinsError
 from pins.resolve.check import SolutionCheck
+from pins.resolve.nodes import Node
 from pins.resolve.problem import Choice, Problem, RequirementSource
 from pins.resolve.requirement_line import read_line
 from pins.resolve.solver import Model, Solver
-from pins.resolve.universe import Node, Universe
+from pins.resolve.universe import Universe
 
 _MOST_MODELS = 50
 """Solutions that are kept to try choices in whose requirements are not known."""
@@ -108,7 +109,7 @@ class _Projection:
         self.solver = Solver(universe)
         self.check = SolutionCheck(universe.problem, universe.source)
         self.targets = targets
-        self.asked = {node.variable: universe.offered(node) for node in targets}
+        self.asked = {node.variable: universe.admissions.offered(node) for node in targets}
         self.open = dict(self.asked)
         self.witnesses: dict[int, dict[int, Model]] = {node.variable: {} for node in targets}
         self.guesses: dict[int, dict[int, Model]] = {node.variable: {} for node in targets}
@@ -183,7 +184,9 @@ class _Projection:
             return []
         search = self.universe.search
         possible = (
-            self.open[node.variable] & search.domains[node.variable] & ~self.universe.delicate(node, model.values)
+            self.open[node.variable]
+            & search.domains[node.variable]
+            & ~self.universe.admissions.delicate(node, model.values)
         )
         mine = [node, *(extra for extra in self.universe.extras(node) if extra.variable in model.values)]
         own = {one.variable for one in mine}

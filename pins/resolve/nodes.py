@@ -1,0 +1,60 @@
+"""The variables of a search: what each stands for, and the facts that constraints belong to."""
+
+from dataclasses import dataclass
+
+from pins.resolve.facts import Fact
+from pins.resolve.matching import VersionList
+from pins.resolve.problem import Choice
+from pins.resolve.search import Search
+
+
+@dataclass
+class Node:
+    """A variable that stands for a name.
+
+    Attributes:
+        name: of the distribution, or of the branch.
+        extra: "" for the distribution itself.
+        variable: its number.
+        choices: what it can be.
+        versions: what specifiers take of them.
+        avoid: choices to try last: pre-releases, yanked ones, such with unknown requirements.
+    """
+
+    name: str
+    extra: str
+    variable: int
+    choices: tuple[Choice, ...]
+    versions: VersionList
+    avoid: int = 0
+
+
+class Variables:
+    """Numbers variables and facts.
+
+    Attributes:
+        search: to which they belong.
+        nodes: by variable; None for variables that are no name.
+        facts: bit i of a mask of facts is `facts[i]`.
+    """
+
+    def __init__(self) -> None:
+        self.search = Search()
+        self.nodes: list[Node | None] = []
+        self.facts: list[Fact] = []
+
+    def name(self, name: str, extra: str, choices: tuple[Choice, ...], versions: VersionList) -> Node:
+        """A new variable for a name, or for an extra of it."""
+        node = Node(name, extra, self.search.variable(len(choices)), choices, versions)
+        self.nodes.append(node)
+        return node
+
+    def bare(self) -> int:
+        """A new variable with one value besides "absent", which stands for no name."""
+        self.nodes.append(None)
+        return self.search.variable(1)
+
+    def fact(self, fact: Fact) -> int:
+        """The bit of a new fact."""
+        self.facts.append(fact)
+        return 1 << (len(self.facts) - 1)
