@@ -15,7 +15,7 @@ def select(pins: PinSet, name: str, *, line: int | None = None, stage: str | Non
         pins: where to look.
         name: as shown, or the ARG that holds it; case, ``-`` and ``_`` do not matter.
         line: only the pin written or used on this line.
-        stage: only pins written or used in this stage.
+        stage: only pins written or used in this stage, whose name is taken in any case as in the file.
 
     Raises:
         UsageError: there is none; the message names what comes close.
@@ -29,7 +29,7 @@ def select(pins: PinSet, name: str, *, line: int | None = None, stage: str | Non
     if line is not None:
         chosen = [p for p in chosen if line in {p.line, *(q.line for q in p.places), *(u.line for u in p.uses)}]
     if stage is not None:
-        chosen = [p for p in chosen if stage in {p.stage, *(u.stage for u in p.uses)}]
+        chosen = [p for p in chosen if stage.lower() in {p.stage, *(u.stage for u in p.uses)}]
     if not chosen:
         listed = "\n".join(f"  {place(pin)}" for pin in found)
         raise UsageError(f"{pins.file} has {name!r} elsewhere only:\n{listed}")

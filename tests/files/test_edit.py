@@ -252,6 +252,7 @@ def test_a_pin_in_several_places_is_refused_with_the_list_or_changed_as_told(tmp
     assert set_pins(SetRequest(path, ("foo=2",), all_places=True)).after.count(b"foo==2") == 2
     assert set_pins(SetRequest(path, ("foo=2",), line=4)).after.endswith(b"foo==2\n")
     assert set_pins(SetRequest(path, ("foo=2",), stage="x")).after.count(b"foo==2") == 1
+    assert set_pins(SetRequest(path, ("foo=2",), stage="Y")).after.endswith(b"foo==2\n")
 
 
 def test_a_version_repeated_in_one_address_is_changed_in_all_of_it(tmp_path: Path) -> None:

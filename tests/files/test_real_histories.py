@@ -126,7 +126,7 @@ def test_every_pin_goes_to_another_value_and_back() -> None:
             if failed is not None and not _cannot_be(failed, pin, value):
                 wrong.append((blob, pin.name, pin.line, failed))
     assert not wrong, (len(wrong), wrong[:20])
-    assert len(seen) > 5000
+    assert len(seen) > 1000
 
 
 def _cannot_be(failed: Failed, pin: Pin, value: str) -> bool:
