@@ -168,8 +168,11 @@ def _texts(history: History, slots: Sequence[Slot]) -> tuple[Version, ...]:
     """Of versions one after the other that say the same, pins apart, the first one."""
     said = None
     texts: list[Version] = []
+    known: dict[bytes, tuple[str, ...]] = {}
     for version in history.versions:
-        now = rest(version, slots)
+        if version.data not in known:
+            known[version.data] = rest(version, slots)
+        now = (known[version.data], version.context)
         if now != said:
             texts.append(version)
         said = now

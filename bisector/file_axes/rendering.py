@@ -56,8 +56,8 @@ def written(pin: Pin, value: str) -> str | None:
     return value
 
 
-def rest(version: Version, slots: Sequence[Slot]) -> tuple[object, ...]:
-    """What is left of a version where its pins do not count: equal where two versions differ in nothing else.
+def rest(version: Version, slots: Sequence[Slot]) -> tuple[str, ...]:
+    """What is left of a version's file where its pins do not count: equal where two differ in nothing else.
 
     Comments, blank space and quotes that change nothing do not count either.
     """
@@ -65,8 +65,8 @@ def rest(version: Version, slots: Sequence[Slot]) -> tuple[object, ...]:
     try:
         text = rendered(version, slots, values)
     except InfeasibleError:
-        return (version.data, version.context)
-    return (essence(text, version.path.name), version.context)
+        return (version.data.decode("utf-8", "surrogateescape"),)
+    return essence(text, version.path.name)
 
 
 def essence(text: bytes, name: str) -> tuple[str, ...]:

@@ -98,10 +98,9 @@ class Repository:
             return ""
 
     def touching(self, old: str, new: str, paths: Sequence[str]) -> list[str]:
-        """The commits on the first-parent line of `new`, not those of `old`, that change the paths; oldest first."""
-        printed = self.git(
-            "rev-list", "--first-parent", "--reverse", "--end-of-options", new, f"^{old}", "--", *map(_literal, paths)
-        )
+        """Commits on the first-parent line of `new`, not of `old`, that change the paths ("" for any); oldest first."""
+        wanted = () if "" in paths else tuple(map(_literal, paths))
+        printed = self.git("rev-list", "--first-parent", "--reverse", "--end-of-options", new, f"^{old}", "--", *wanted)
         return printed.decode().split()
 
     def blobs(self, names: Sequence[str]) -> dict[str, tuple[str, bytes]]:

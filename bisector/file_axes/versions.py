@@ -1,7 +1,7 @@
 """The versions of a file between its two ends: from the revisions of its repository, or just two files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
@@ -48,6 +48,8 @@ class Version:
         data: its bytes.
         context: an identity of the files that its build takes from around it.
         reading: how its pins are read.
+        known: pins by the bytes of the file, shared by the versions in between: what they take from around the file
+            decides no pin of the file itself. None at the ends.
     """
 
     name: str
@@ -58,10 +60,18 @@ class Version:
     data: bytes
     context: str
     reading: Reading
+    known: dict[bytes, PinSet] | None = field(default=None, compare=False)
 
     @cached_property
     def pins(self) -> PinSet:
         """Its pins, those that a chain's files hold left out."""
+        if self.known is None:
+            return self._read()
+        if self.data not in self.known:
+            self.known[self.data] = self._read()
+        return self.known[self.data]
+
+    def _read(self) -> PinSet:
         request = ReadRequest(
             (self.path,),
             self.commit,
@@ -157,7 +167,7 @@ def of_revisions(path: Path, good: str, bad: str, reading: Reading, context: Pat
     for end, revision in zip(ends, (good, bad), strict=True):
         if f"{end.id}:{relative}" not in found:
             raise UsageError(
-                f"{path} does not exist at {revision}; if it had another name there, write both to files and name them"
+                f"{path} does not exist at {short_text(revision)}; if it had another name there, write both to files and name them"
                 " with --good-file and --bad-file"
             )
     inside = _inside(tree.root, context) if context else relative.rpartition("/")[0]
@@ -166,12 +176,14 @@ def of_revisions(path: Path, good: str, bad: str, reading: Reading, context: Pat
     found |= repository.blobs([f"{commit.id}:{relative}" for commit in commits])
     objects = repository.objects([f"{commit.id}:{source}" for commit in commits for source in sources])
     versions = []
+    known: dict[bytes, PinSet] = {}
     for commit in commits:
         if (name := f"{commit.id}:{relative}") not in found:
             continue  # it was away for a while
         around = " ".join(objects.get(f"{commit.id}:{source}", "-") for source in sources)
         text = found[name][1]
-        versions.append(Version(commit.id, path, commit.id, commit.date, commit.subject, text, around, reading))
+        shared = None if commit in (commits[0], commits[-1]) else known
+        versions.append(Version(commit.id, path, commit.id, commit.date, commit.subject, text, around, reading, shared))
     return History(_without_repeats(versions), sources, repository, inside, relative, divergent)
 
 
@@ -206,9 +218,8 @@ def _way(repository: Repository, good: Commit, bad: Commit, paths: Sequence[str]
     base = repository.merge_base(good.id, bad.id)
     if not base:
         return [good, bad], "the two revisions have no common ancestor: only they themselves are looked at"
-    wanted = [path or "." for path in paths]
-    back = repository.touching(base, good.id, wanted) if base != good.id else []
-    forward = repository.touching(base, bad.id, wanted) if base != bad.id else []
+    back = repository.touching(base, good.id, paths) if base != good.id else []
+    forward = repository.touching(base, bad.id, paths) if base != bad.id else []
     ids = [good.id, *(commit for commit in reversed(back) if commit != good.id)]
     if base != good.id:
         ids.append(base)

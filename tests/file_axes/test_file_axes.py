@@ -135,7 +135,7 @@ def test_a_file_that_was_away_for_a_while_has_no_value_then(repository: SmallRep
 def test_a_file_that_does_not_exist_at_an_end_is_refused(repository: SmallRepository) -> None:
     repository.commit(BASE.format(spam="spam==1.0"))
     repository.commit(None)
-    with pytest.raises(UsageError, match=f"does not exist at {repository.revisions[1]}"):
+    with pytest.raises(UsageError, match=f"does not exist at {repository.revisions[1][:12]};"):
         repository.space()
 
 
@@ -214,6 +214,14 @@ def test_files_around_the_dockerfile_belong_to_the_text(repository: SmallReposit
     repository.commit(text, "Beside", other__txt="three")
     axes = repository.axes(repository.space())
     assert [value.subject for value in axes["text"].values] == ["First", "Other data"]
+
+
+def test_where_all_of_the_context_is_copied_every_commit_that_changes_it_is_a_text(repository: SmallRepository) -> None:
+    text = "FROM base\nCOPY . /all\nRUN pip install spam==1.0\n"
+    for number in range(4):
+        repository.commit(text, f"Change {number}", data__txt=str(number // 2), other__txt=str(number))
+    axes = repository.axes(repository.space())
+    assert [value.subject for value in axes["text"].values] == [f"Change {number}" for number in range(4)]
 
 
 def test_reading_leaves_the_repository_as_it_was(repository: SmallRepository, tmp_path: Path) -> None:
