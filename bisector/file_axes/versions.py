@@ -167,8 +167,8 @@ def of_revisions(path: Path, good: str, bad: str, reading: Reading, context: Pat
     for end, revision in zip(ends, (good, bad), strict=True):
         if f"{end.id}:{relative}" not in found:
             raise UsageError(
-                f"{path} does not exist at {short_text(revision)}; if it had another name there, write both to files and name them"
-                " with --good-file and --bad-file"
+                f"{path} does not exist at {short_text(revision)}; if it had another name there, write both to files"
+                " and name them with --good-file and --bad-file"
             )
     inside = _inside(tree.root, context) if context else relative.rpartition("/")[0]
     sources = _sources([found[f"{end.id}:{relative}"][1] for end in ends], relative, inside)
