@@ -149,3 +149,42 @@ def test_an_index_that_is_not_there_ends_with_6(index: LocalIndex, tmp_path: Pat
     )
     assert done.returncode == 6
     assert "127.0.0.1:9" in done.stderr
+
+
+def test_a_requirements_file_is_solved_with_its_lines_as_reasons(index: LocalIndex, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("spam==2.0\neggs<4  # for now\n")
+    found = document(index, tmp_path, "windows", "requirements.txt")
+    spam, eggs = found["packages"]
+    assert (spam["current"], spam["versions"]) == ("2.0", ["2.0"])
+    assert eggs["versions"] == ["2.0", "3.0"]
+    upper = next(bound for bound in eggs["bounds"] if bound["side"] == "upper")
+    assert [one["origin"] for one in upper["because"]] == ["requirements.txt:2"]
+
+
+def test_stages_of_a_dockerfile_are_solved_apart_and_those_that_add_nothing_told_once(
+    index: LocalIndex, tmp_path: Path
+) -> None:
+    (tmp_path / "Dockerfile").write_text(
+        "FROM python:3.12 AS base\nRUN pip install 'eggs<3'\n"
+        "FROM base AS same\nRUN touch /x\n"
+        "FROM base AS final\nRUN pip install 'spam>=2'\n"
+    )
+    found = document(index, tmp_path, "windows", "Dockerfile")
+    windows = {(one["environment"], one["name"]): one["versions"] for one in found["packages"]}
+    assert windows["stage base", "eggs"] == ["1.0", "2.0"]
+    assert windows["stage final", "eggs"] == ["2.0"]
+    assert windows["stage final", "spam"] == ["2.0"]
+    assert found["environments"][0]["also"] in ([], ["stage same"])
+
+
+def test_a_known_bad_version_is_outside_until_it_is_ignored(index: LocalIndex, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("eggs\n")
+    (tmp_path / "pins.toml").write_text(
+        '[[known-bad]]\nrequirement = "eggs==4.0"\nreason = "crashes"\nfound = "bisect run 7"\n'
+    )
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    found = document(index, tmp_path, "windows", "requirements.txt")
+    ignoring = document(index, tmp_path, "windows", "requirements.txt", "--ignore-known-bad")
+    assert found["packages"][0]["suggested"] == "3.0"
+    assert found["packages"][0]["bounds"][0]["because"][0]["kind"] == "known-bad"
+    assert ignoring["packages"][0]["suggested"] == "4.0"
