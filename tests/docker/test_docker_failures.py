@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,10 @@ from bisector.environments.docker.cli import docker_programs
 from bisector.environments.docker.container import create
 from bisector.environments.docker.engine import engine
 from bisector.environments.docker.leftovers import list_leftovers, remove_leftovers, strangers
+from bisector.leftovers import collect_garbage
 from bisector.model import Build, Ended
 from bisector.processes import end_marked
+from bisector.runs import identity_of, new_run_directory
 from pins.errors import EnvironmentFailureError, UsageError
 from tests.docker.docker_setting import Setting, engine_script
 
@@ -187,6 +190,21 @@ def test_the_containers_of_a_killed_client_are_found_and_removed(setting: Settin
     assert [leftover.kind for leftover in list_leftovers([setting.run_id])] == ["image"]
     assert remove_leftovers([setting.run_id]) == [f"image {found[2].names[0]}"]
     assert remove_leftovers([setting.run_id]) == []
+
+
+@pytest.mark.docker
+def test_what_a_run_that_never_began_has_left_is_collected(
+    setting: Setting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    directory = new_run_directory(None)
+    unborn = replace(setting, run_id=identity_of(directory))
+    unborn.build(unborn.environment())
+    assert [leftover.kind for leftover in list_leftovers([unborn.run_id])] == ["image"]
+    assert any("image" in removed.what for removed in collect_garbage().removed)
+    assert list_leftovers([unborn.run_id]) == ()
+    assert not directory.exists()
 
 
 @pytest.mark.docker
