@@ -116,6 +116,18 @@ def test_a_project_may_lie_below_the_top_of_its_repository(builder: RepositoryBu
     assert result["candidate"]["thing"] == builder.ids["a"]
 
 
+def test_a_project_of_another_name_is_said_with_what_to_write(builder: RepositoryBuilder, bisector: Bisector) -> None:
+    builder.add("a", files=project("thing", "n = 1"))
+    builder.write()
+    code, result, _ = bisector.run(
+        *("--pin", "other==main", "--repo", f"other={builder.directory}"), script="", command="probe"
+    )
+    assert code == 1
+    assert "write --pin thing=... and --repo thing=..." in result["reason"]
+    assert f"other {builder.ids['a'][:12]}" in result["reason"]
+    assert "trees" not in result["reason"]
+
+
 @pytest.mark.slow
 def test_a_checkout_only_pin_is_not_installed_and_packages_move_beside_it(
     builder: RepositoryBuilder, bisector: Bisector, local_index: LocalIndex

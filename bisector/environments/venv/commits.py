@@ -4,6 +4,7 @@ uv is given the directory of a clean checkout whose path names the commit. Recip
 commit instead, since the directory is lent, and another the next time.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from bisector.model import Candidate, Ended, short_text
 from pins.sources.git.clone import Clone
 from pins.sources.git.work_trees import UnusableCommitError, lent_tree
 from pins.sources.redaction import redact
+
+_OTHER_NAME = re.compile(r"Package metadata name `([^`]+)` does not match given name")
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,17 @@ class LentProjects:
             if package.line.endswith(f" @ {directory.as_uri()}"):
                 return replace(package, line=commit, identity=f"{package.version} {commit}")
         return package
+
+    def in_words(self, message: str) -> str:
+        """What uv says of a directory, said of the commit; a wrong name with what to write instead."""
+        for commit, directory in self.directories.items():
+            name = self.pins[commit]
+            value = commit.partition("#")[0].rpartition("@")[2]
+            message = message.replace(f"{name} @ {directory.as_uri()}", f"{name} {short_text(value)}")
+        if found := _OTHER_NAME.search(message):
+            other = found[1]
+            message += f"; write --pin {other}=... and --repo {other}=..., or only check it out (--checkout-only)"
+        return message
 
     def in_directory(self, line: str) -> str:
         """A line of a recipe as uv can install it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from pathlib import Path
 
-from bisector.environments.base import InfeasibleError
+from bisector.environments.base import BuildFailedError, InfeasibleError
 from bisector.environments.python_interpreters import Interpreter
 from bisector.environments.venv.commits import CommitSource, LentProjects, commits_of, lent_projects
 from bisector.environments.venv.demanded_hashes import with_demanded_hashes
@@ -120,7 +120,9 @@ def _resolve(candidate: Candidate, projects: LentProjects, circumstances: Circum
         except InfeasibleError as error:
             if isinstance(error.__cause__, UvError) and error.__cause__.failure.missing:
                 _require_pages(circumstances.uv.index, set(versions), f"resolving {candidate}")
-            raise
+            raise InfeasibleError(projects.in_words(str(error))) from error
+        except BuildFailedError as error:
+            raise BuildFailedError(projects.in_words(str(error)), error.ended) from error
     kept = (*giving_way(base.requirements, pinned), *giving_way(base.constraints, pinned))
     packages = with_demanded_hashes(packages, kept)
     named = [*(line.name for line in requirements[len(pins) :] if line.name), *(pin.name for pin in pins)]
