@@ -66,5 +66,6 @@ def read_assignment(text: str) -> tuple[str, str | None]:
     match = _ASSIGNMENT.match(text)
     if not match:
         raise UsageError(f"{text!r} is not NAME=VALUE, such as triton=f0b55c0 or 'pybind11=<3.1.0'")
-    value = match[3] if match[2] == "=" else match[2] + match[3]
+    # "foo===1.2" is "foo=" and "==1.2": arbitrary equality is written "foo= ===1.2"
+    value = match[3] if match[2] == "=" else match[2].replace("===", "==") + match[3]
     return match[1], value.strip() or None

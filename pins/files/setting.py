@@ -203,7 +203,8 @@ def _holds(pin: Pin, wanted: str | None) -> bool:
         return pin.value is None
     if pin.value is None:
         return False
-    return pin.value == wanted or pin.value == wanted.lstrip("= ")
+    # where a variable holds the operator too, it belongs to the value
+    return pin.value == wanted or pin.value.lstrip("= ") == wanted.lstrip("= ")
 
 
 def _also_changed(pins: PinSet, chosen: list[Pin]) -> list[str]:

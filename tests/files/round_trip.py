@@ -55,7 +55,8 @@ def round_trip(path: str, data: bytes, pin: Pin, value: str) -> Failed | None:
     if not _same_outside(data, after, edits):
         return Failed("other bytes changed", repr(edits))
     found = _at_its_place(path, after, pin, edits)
-    holding = next((p for p in found if p.value == value), None)
+    # where a variable holds the operator too, it belongs to the value
+    holding = next((p for p in found if p.value in {value, f"=={value}"}), None)
     if holding is None:
         return Failed("not read back", f"{value!r} reads as {[p.value for p in found]}")
     try:

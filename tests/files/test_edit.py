@@ -385,3 +385,19 @@ def test_an_asterisk_of_an_apt_version_stays_bare(tmp_path: Path) -> None:
 def test_a_word_in_an_address_may_become_a_version(tmp_path: Path) -> None:
     path = write(tmp_path, 'FROM a\nENV W_VERSION="develop"\nRUN wget https://h/v2/w.${W_VERSION}.tar.gz\n')
     assert b'ENV W_VERSION="3.0.1"' in set_pins(SetRequest(path, ("w=3.0.1",))).after
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['ARG P=">=1.0"\nFROM a\nARG P\nRUN pip install "timm$P"\n', "FROM a\nRUN P='timm>=1.0' && pip install $P\n"],
+)
+@pytest.mark.parametrize(("value", "expected"), [("3.0rc1", b"==3.0rc1"), ("<3", b"<3"), ("==2.0", b"==2.0")])
+def test_an_operator_that_stands_in_the_variable_is_set_with_the_version(
+    tmp_path: Path, text: str, value: str, expected: bytes
+) -> None:
+    before = text.encode()
+    path = write(tmp_path, text)
+    after = set_pins(SetRequest(path, (f"timm={value}",))).after
+    assert after == before.replace(b">=1.0", expected)
+    path.write_bytes(after)
+    assert set_pins(SetRequest(path, ("timm=>=1.0",))).after == before
