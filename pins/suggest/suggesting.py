@@ -99,7 +99,7 @@ def suggest(
     kept.extend(_not_asked(pin_set, suggestions, kept))
     report = SuggestReport(
         str(request.file),
-        _headline(request.file, suggestions, environments),
+        _headline(request.file, suggestions, environments, unknown),
         tuple(suggestions),
         tuple(sorted(kept, key=lambda k: k.line)),
         tuple(dict.fromkeys(unknown)),
@@ -166,11 +166,18 @@ def _not_asked(pin_set: PinSet, suggestions: Sequence[Suggestion], kept: Sequenc
     ]
 
 
-def _headline(file: Path, suggestions: Sequence[Suggestion], environments: Sequence[EnvironmentWindows] | None) -> str:
+def _headline(
+    file: Path,
+    suggestions: Sequence[Suggestion],
+    environments: Sequence[EnvironmentWindows] | None,
+    unknown: Sequence[str],
+) -> str:
     if suggestions:
         more = len(suggestions) - 1
         also = f"; and {more} more change{'s' * (more != 1)}" if more else ""
         return suggestions[0].headline + also
+    doubts = len(set(unknown))
+    known = f" as far as is known ({doubts} thing{'s' * (doubts != 1)} not known, see below)" if doubts else ""
     if environments:
-        return f"Nothing needs to change in {file}: every pin is inside its window"
+        return f"Nothing needs to change in {file}{known}: every pin that has a window is inside it"
     return f"Nothing to change in {file} is known"

@@ -1,7 +1,7 @@
 """Rules on ARG and ENV."""
 
 from pins.hazards.model import Example, Rule, Severity
-from pins.hazards.rules import arguments, continuations
+from pins.hazards.rules import arguments, continuations, defaults
 
 RULES = (
     Rule(
@@ -62,7 +62,7 @@ RULES = (
             "ARG CUDA_VERSION=12.8.1\nFROM acme/cuda:${CUDA_VERSION}\nARG CUDA_VERSION=12.6.0\nRUN x ${CUDA_VERSION}\n"
         ),
         Example("ARG CUDA_VERSION=12.8.1\nFROM acme/cuda:${CUDA_VERSION}\nARG CUDA_VERSION\nRUN x ${CUDA_VERSION}\n"),
-        arguments.shadowed_default,
+        defaults.shadowed_default,
     ),
     Rule(
         "doubled-default",
@@ -73,7 +73,7 @@ RULES = (
         "keep one of the two lines",
         Example("FROM ubuntu:22.04\nARG FA_BRANCH=v2.7.0\nARG FA_BRANCH=v2.8.0\nRUN git checkout ${FA_BRANCH}\n"),
         Example("FROM ubuntu:22.04\nARG FA_BRANCH=v2.8.0\nRUN a\nARG FA_BRANCH\nRUN git checkout ${FA_BRANCH}\n"),
-        arguments.doubled_default,
+        defaults.doubled_default,
     ),
     Rule(
         "environment-beats-argument",

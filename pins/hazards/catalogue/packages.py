@@ -1,7 +1,7 @@
 """Rules on requirements, on literals, and across files."""
 
 from pins.hazards.model import Example, Rule, Severity
-from pins.hazards.rules import comments, documents, literals, promises, requirements, skew, unread
+from pins.hazards.rules import comments, documents, environments, literals, promises, requirements, skew, unread
 
 RULES = (
     Rule(
@@ -42,7 +42,7 @@ RULES = (
             "FROM ubuntu:22.04\nRUN pip install 'setuptools<80'\nRUN pip install setuptools wheel\n"
             'ARG ROCM=1\nRUN if [ "$ROCM" = "1" ]; then pip install numpy==1.26.4; else pip install numpy==2.0.0; fi\n'
         ),
-        requirements.pin_undone,
+        environments.pin_undone,
     ),
     Rule(
         "two-requirements",
@@ -56,7 +56,7 @@ RULES = (
         Example(
             "FROM ubuntu:22.04 AS a\nRUN pip install 'numpy<2'\nFROM ubuntu:22.04 AS b\nRUN pip install 'numpy>=1.24'\n"
         ),
-        requirements.two_requirements,
+        environments.two_requirements,
     ),
     Rule(
         "undone-by-dependency",

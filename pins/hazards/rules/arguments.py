@@ -5,13 +5,20 @@ from collections.abc import Iterator
 
 from pins.files.dockerfile.stages import Stage
 from pins.files.dockerfile.syntax import Instruction
-from pins.files.dockerfile.variables import Assignment, assignments
+from pins.files.dockerfile.variables import Assignment
 from pins.files.edit import Edit
 from pins.files.naming import says_version
 from pins.files.values import text_of
 from pins.files.words import docker_words
 from pins.hazards.model import Finding
-from pins.hazards.rules.references import assigned_in, named_variables, names_variable, text_of_step
+from pins.hazards.rules.references import (
+    assigned_by,
+    assigned_in,
+    named_variables,
+    names_variable,
+    text_of_step,
+    word_of,
+)
 from pins.hazards.subject import Subject
 
 # What well-known images set themselves: a stage that reads these needs no ARG (their documentation says so).
@@ -39,11 +46,6 @@ def _image_sets(stage: Stage, name: str) -> bool:
         if (repository == known or repository.endswith("/" + known)) and names.fullmatch(name):
             return True
     return False
-
-
-def _arguments(subject: Subject, instruction: Instruction) -> list[Assignment]:
-    assert subject.reading is not None
-    return assignments(instruction, subject.reading.stages.syntax.escape)
 
 
 def undeclared_global_argument(subject: Subject) -> Iterator[Finding]:
@@ -97,12 +99,12 @@ def unused_global_argument(subject: Subject) -> Iterator[Finding]:
             break
         if instruction.keyword != "ARG":
             continue
-        for assignment in _arguments(subject, instruction):
+        for assignment in assigned_by(subject, instruction):
             name = assignment.name
             value = text_of(stages.environment.global_values.get(name, ()))
             if not says_version(name, value) or _is_named(subject, instruction, name):
                 continue
-            span = _word_of(instruction, assignment)
+            span = word_of(instruction, assignment)
             yield Finding(
                 *span,
                 f"nothing uses {name}: no FROM line names it and no stage declares it, so --build-arg {name} changes"
@@ -116,85 +118,11 @@ def _is_named(subject: Subject, own: Instruction, name: str) -> bool:
     for instruction in subject.reading.stages.syntax.instructions:
         if instruction is own:
             continue
-        if instruction.keyword == "ARG" and any(a.name == name for a in _arguments(subject, instruction)):
+        if instruction.keyword == "ARG" and any(a.name == name for a in assigned_by(subject, instruction)):
             return True
         if names_variable(instruction, subject.data, name):
             return True
     return False
-
-
-def _word_of(instruction: Instruction, assignment: Assignment) -> tuple[int, int]:
-    """Where an assignment stands, its name included."""
-    body = instruction.body
-    name = assignment.name.encode()
-    if assignment.start < 0:
-        position = body.text.find(name)
-        return body.source(position), body.source_end(position + len(name))
-    return body.source(assignment.start - len(name) - 1), body.source_end(assignment.end)
-
-
-def _defaults(subject: Subject) -> Iterator[tuple[Stage | None, Instruction, Assignment, str]]:
-    """Every ARG with a literal default: stage (None: before the first FROM), instruction, assignment, default."""
-    assert subject.reading is not None
-    syntax = subject.reading.stages.syntax
-    for instruction in syntax.instructions:
-        if instruction.keyword == "FROM":
-            break
-        if instruction.keyword == "ARG":
-            yield from ((None, instruction, a, d) for a, d in _literals(subject, instruction))
-    for stage in subject.reading.stages.stages:
-        for instruction in stage.instructions:
-            if instruction.keyword == "ARG":
-                yield from ((stage, instruction, a, d) for a, d in _literals(subject, instruction))
-
-
-def _literals(subject: Subject, instruction: Instruction) -> Iterator[tuple[Assignment, str]]:
-    for assignment in _arguments(subject, instruction):
-        if assignment.start >= 0:
-            raw = instruction.body.text[assignment.start : assignment.end].decode("utf-8", "replace")
-            default = raw.strip("\"'")
-            if "$" not in default and not assignment.name.startswith("#"):
-                yield assignment, default
-
-
-def shadowed_default(subject: Subject) -> Iterator[Finding]:
-    """An ARG of a stage whose default differs from that of the global ARG of the same name."""
-    if subject.reading is None:
-        return
-    outer: dict[str, tuple[str, int]] = {}
-    for stage, instruction, assignment, default in _defaults(subject):
-        name = assignment.name
-        if stage is None:
-            outer[name] = (default, instruction.line)
-        elif name in outer and outer[name][0] != default and default and outer[name][0]:
-            other, line = outer[name]
-            yield Finding(
-                *_word_of(instruction, assignment),
-                f"{name} is {default} in stage {stage.name}, but {other} on line {line}: an edit of line {line} does"
-                f" not arrive in {stage.name}",
-                name,
-                f"write ARG {name} without a default here, or give the two different names",
-            )
-
-
-def doubled_default(subject: Subject) -> Iterator[Finding]:
-    """Two defaults for one ARG in one stage: the later one counts for what follows."""
-    if subject.reading is None:
-        return
-    seen: dict[tuple[int, str], tuple[str, Instruction]] = {}
-    for stage, instruction, assignment, default in _defaults(subject):
-        key = (-1 if stage is None else stage.index, assignment.name)
-        if key in seen and seen[key][0] != default and default:
-            earlier, first = seen[key]
-            where = "before the first FROM" if stage is None else f"in stage {stage.name}"
-            yield Finding(
-                *_word_of(instruction, assignment),
-                f"{assignment.name} has two defaults {where}: {earlier} on line {first.line} and {default} here; an"
-                f" edit of line {first.line} has no effect from here on",
-                assignment.name,
-            )
-        if default:
-            seen[key] = (default, instruction)
 
 
 def environment_beats_argument(subject: Subject) -> Iterator[Finding]:
@@ -203,10 +131,10 @@ def environment_beats_argument(subject: Subject) -> Iterator[Finding]:
     for step in subject.steps:
         here = declared.setdefault(step.stage.index, {})
         if step.instruction.keyword == "ARG":
-            for assignment in _arguments(subject, step.instruction):
+            for assignment in assigned_by(subject, step.instruction):
                 here.setdefault(assignment.name, step.instruction.line)
         elif step.instruction.keyword == "ENV":
-            for assignment in _arguments(subject, step.instruction):
+            for assignment in assigned_by(subject, step.instruction):
                 name = assignment.name
                 line = next(
                     (declared[s.index][name] for s in step.stage.ancestry if name in declared.get(s.index, {})), 0
@@ -215,7 +143,7 @@ def environment_beats_argument(subject: Subject) -> Iterator[Finding]:
                 if not line or b"$" in raw or name in _NOT_A_PIN or raw in (b"", b'""', b"''"):
                     continue
                 yield Finding(
-                    *_word_of(step.instruction, assignment),
+                    *word_of(step.instruction, assignment),
                     f"this ENV replaces the ARG of line {line}: --build-arg {name} has no effect from here on",
                     name,
                     f"write ENV {name}=${{{name}}}",
@@ -277,7 +205,7 @@ def argument_used_before_declaration(subject: Subject) -> Iterator[Finding]:
     later: dict[tuple[int, str], int] = {}
     for step in subject.steps:
         if step.instruction.keyword == "ARG":
-            for assignment in _arguments(subject, step.instruction):
+            for assignment in assigned_by(subject, step.instruction):
                 later.setdefault((step.stage.index, assignment.name), step.instruction.line)
     reported: set[tuple[int, str]] = set()
     known = subject.reading.stages.environment.global_values

@@ -7,7 +7,7 @@ from packaging.version import Version
 
 from pins.files.dockerfile.stages import Stage
 from pins.hazards.model import Finding
-from pins.hazards.rules.requirements import Asked, asked_in
+from pins.hazards.rules.asked import Asked, asked_in
 from pins.hazards.subject import Subject
 
 

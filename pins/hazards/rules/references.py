@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from pins.files.dockerfile.close_reading import StepReading
 from pins.files.dockerfile.syntax import Instruction
+from pins.files.dockerfile.variables import Assignment, assignments
 from pins.files.joined import JoinedText
+from pins.hazards.subject import Subject
 
 _REFERENCE = re.compile(rb"\$(?:\{(?P<braced>[A-Za-z_]\w*)(?P<operator>[^}]*)\}|(?P<bare>[A-Za-z_]\w*))")
 _DEFAULTING = re.compile(rb":?[-+?=]")
@@ -94,3 +96,19 @@ def names_variable(instruction: Instruction, data: bytes, name: str) -> bool:
     """Whether an instruction's text refers to the variable in any way."""
     text = data[instruction.start : instruction.end]
     return re.search(rb"\$\{?" + re.escape(name.encode()) + rb"(?!\w)", text) is not None
+
+
+def assigned_by(subject: Subject, instruction: Instruction) -> list[Assignment]:
+    """What an ARG or ENV assigns."""
+    assert subject.reading is not None
+    return assignments(instruction, subject.reading.stages.syntax.escape)
+
+
+def word_of(instruction: Instruction, assignment: Assignment) -> tuple[int, int]:
+    """Where an assignment stands, its name included."""
+    body = instruction.body
+    name = assignment.name.encode()
+    if assignment.start < 0:
+        position = body.text.find(name)
+        return body.source(position), body.source_end(position + len(name))
+    return body.source(assignment.start - len(name) - 1), body.source_end(assignment.end)

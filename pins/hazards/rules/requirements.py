@@ -1,28 +1,22 @@
-"""Python requirements: bounds that do not reach the installer, and pins that a later install undoes."""
+"""Single requirements: bounds that do not reach the installer, and what no installer accepts."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import cast
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pins.files.commands.pip import PipCall
-from pins.files.dockerfile.stages import Stage
 from pins.files.edit import Edit
-from pins.files.requirement import RequirementKind, read_requirement
 from pins.files.values import Value, text_of, unknown_of
 from pins.hazards.model import Finding
+from pins.hazards.rules.asked import span_of
 from pins.hazards.subject import Ran, Subject
 from pins.model import Quoting
 
 _BOUND = re.compile(rb"[ \t]*(?:>=|<=|>|<)[^\s;&|]*(?:,[ \t]*(?:[<>!~=]=?)[^\s;&|]*)*")
 _REDIRECTED = re.compile(r"=|v?\d+(?:\.[\d*]+)*,?\Z")
 _LOOKS_BOUND = re.compile(r"[A-Za-z0-9][\w.-]*(?:\[[^\]]*\])?\s*(?:[<>=~!]|\Z)")
-_ELSEWHERE = frozenset({"-t", "--target", "--prefix", "--root", "-p", "--python", "--user"})
 
 
 def unquoted_specifier(subject: Subject) -> Iterator[Finding]:
@@ -76,7 +70,7 @@ def invalid_specifier(subject: Subject) -> Iterator[Finding]:
                 continue
             problem = _problem(text)
             if problem:
-                start, end = _span(word, ran)
+                start, end = span_of(word, ran)
                 yield Finding(start, end, f"{text} is not a requirement that pip accepts: {problem}", _name(text))
     if subject.kind == "requirements":
         for pin_problem in subject.pin_set.problems:
@@ -120,194 +114,3 @@ def _problem(text: str) -> str:
 def _name(text: str) -> str:
     match = re.match(r"[A-Za-z0-9][\w.-]*", text)
     return canonicalize_name(match[0]) if match else ""
-
-
-def _span(word: Value, ran: Ran) -> tuple[int, int]:
-    written = [f for f in word if f.written and ran.command.start <= f.start < ran.command.end]
-    if not written:
-        return ran.command.start, ran.command.end
-    return written[0].start, written[-1].end
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One requirement of one install, where it is known.
-
-    Attributes:
-        name: the distribution.
-        specifier: what it asks for.
-        ran: the command.
-        call: the command as a call of pip.
-        start: where the requirement is written.
-        end: behind it.
-        text: as pip sees it.
-        upgrades: whether the newest version is asked for even where one is installed.
-        order: place in the stage's sequence of commands.
-    """
-
-    name: str
-    specifier: SpecifierSet
-    ran: Ran
-    call: PipCall
-    start: int
-    end: int
-    text: str
-    upgrades: bool
-    order: int
-
-    @property
-    def exact(self) -> Version | None:
-        """The one version that is asked for, None where there are more."""
-        for clause in self.specifier:
-            if clause.operator == "==" and not clause.version.endswith(".*"):
-                return Version(clause.version)
-        return None
-
-    @property
-    def capped(self) -> bool:
-        """Whether newer versions are kept out."""
-        return any(clause.operator in {"==", "<", "<=", "~="} for clause in self.specifier)
-
-    def excludes(self, other: "Asked") -> bool:
-        """Whether the two never run in one build."""
-        mine = {c.choice: c.arm for c in self.ran.command.conditions}
-        return any(mine.get(c.choice, c.arm) != c.arm for c in other.ran.command.conditions)
-
-    @property
-    def runs(self) -> bool:
-        """Whether it may run with the values known."""
-        return all(condition.holds is not False for condition in self.ran.command.conditions)
-
-    @property
-    def certain(self) -> bool:
-        """Whether it runs with the values known."""
-        return all(condition.holds is True for condition in self.ran.command.conditions)
-
-
-def asked_in(subject: Subject, stage: Stage) -> tuple[list[Asked], list[tuple[str, int]]]:
-    """What a stage and those it descends from ask pip for, in order; and (name, order) of what is uninstalled."""
-    key = ("asked", stage.index)
-    if key not in subject.kept:
-        parent = stage.base_stage
-        asked, removed = asked_in(subject, parent) if parent is not None else ([], [])
-        more_asked, more_removed = _asked_here(subject, stage, 1_000_000 * len(stage.ancestry))
-        subject.kept[key] = ([*asked, *more_asked], [*removed, *more_removed])
-    return cast("tuple[list[Asked], list[tuple[str, int]]]", subject.kept[key])
-
-
-def _asked_here(subject: Subject, stage: Stage, order: int) -> tuple[list[Asked], list[tuple[str, int]]]:
-    """What the commands of one stage ask for; `order` is where its commands are counted from."""
-    asked: list[Asked] = []
-    removed: list[tuple[str, int]] = []
-    for ran, call in subject.pip_calls_by_stage.get(stage.index, ()):
-        order += 1
-        if any(text_of(word).partition("=")[0] in _ELSEWHERE for word in ran.words):
-            continue
-        for word in call.requirements:
-            text = text_of(word)
-            read = read_requirement(word)
-            if read is None or not read.name or read.marker:
-                continue
-            if call.action == "uninstall":
-                removed.append((read.name, order))
-            elif call.action == "install" and read.kind is RequirementKind.SPECIFIER and not unknown_of(word):
-                try:
-                    specifier = Requirement(text).specifier
-                except InvalidRequirement:
-                    continue
-                upgrades = bool({"-U", "--upgrade"} & call.flags)
-                asked.append(Asked(read.name, specifier, ran, call, *_span(word, ran), text, upgrades, order))
-    return asked, removed
-
-
-def pin_undone(subject: Subject) -> Iterator[Finding]:
-    """A later install that brings another version than an earlier one pinned."""
-    for earlier, later, how in undone(subject):
-        line = subject.line(earlier.start)
-        yield Finding(
-            later.start,
-            later.end,
-            f"{later.text} {how} {earlier.text} of line {line}: what is built does not have what that line says",
-            later.name,
-            f"write the version in one place, or take away line {line}'s",
-        )
-
-
-def undone(subject: Subject) -> Iterator[tuple[Asked, Asked, str]]:
-    """Pairs of installs of which the later undoes the earlier, once each."""
-    if subject.reading is None:
-        return
-    seen: set[tuple[int, int]] = set()
-    for stage in subject.reading.stages.stages:
-        asked, removed = asked_in(subject, stage)
-        for index, later in enumerate(asked):
-            for earlier in reversed(asked[:index]):
-                if earlier.name != later.name or earlier.order == later.order:
-                    continue
-                if (earlier.start, later.start) in seen or not (earlier.runs and later.certain):
-                    break
-                if earlier.excludes(later) or _program(earlier) != _program(later):
-                    continue
-                if any(name == later.name and earlier.order <= at <= later.order for name, at in removed):
-                    break
-                how = _how(earlier, later)
-                if how:
-                    seen.add((earlier.start, later.start))
-                    yield earlier, later, how
-                break
-
-
-def _program(asked: Asked) -> str:
-    first = text_of(asked.ran.command.words[0]) if asked.ran.command.words else ""
-    return first.rpartition("/")[0]
-
-
-def _how(earlier: Asked, later: Asked) -> str:
-    if not earlier.capped:
-        return ""
-    version = later.exact
-    if version is not None:
-        return "" if earlier.specifier.contains(version, prereleases=True) else "replaces"
-    pinned = earlier.exact
-    if pinned is not None:
-        if not later.specifier.contains(pinned, prereleases=True):
-            return "does not admit"
-        return "upgrades" if later.upgrades and not later.capped else ""
-    if later.upgrades and not later.capped:
-        return "upgrades beyond"
-    lowest = [c.version for c in later.specifier if c.operator in {">=", ">", "~="}]
-    if any(not earlier.specifier.contains(v, prereleases=True) for v in lowest):
-        return "contradicts"
-    return ""
-
-
-def two_requirements(subject: Subject) -> Iterator[Finding]:
-    """Two bounds on one distribution in one environment, in calls that do not know of each other."""
-    if subject.reading is None:
-        return
-    told = {later.start for _, later, _ in undone(subject)}
-    seen: set[int] = set()
-    for stage in subject.reading.stages.stages:
-        asked, removed = asked_in(subject, stage)
-        bounded = [a for a in asked if a.specifier and a.runs]
-        for index, later in enumerate(bounded):
-            if later.start in seen or later.start in told:
-                continue
-            for earlier in bounded[:index]:
-                if earlier.name != later.name or earlier.specifier == later.specifier or earlier.order == later.order:
-                    continue
-                if earlier.excludes(later) or _program(earlier) != _program(later) or earlier.start == later.start:
-                    continue
-                if any(name == later.name and earlier.order <= at <= later.order for name, at in removed):
-                    continue
-                seen.add(later.start)
-                line = subject.line(earlier.start)
-                yield Finding(
-                    later.start,
-                    later.end,
-                    f"{later.name} is bound twice in one environment: {earlier.text} on line {line}, {later.text} here;"
-                    " each install looks at its own bound only",
-                    later.name,
-                    "write one bound, or give both calls the same constraints file",
-                )
-                break

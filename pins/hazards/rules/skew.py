@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pins.files.dockerfile.stages import Role, Stage
 from pins.hazards.model import Finding
-from pins.hazards.rules.requirements import Asked, asked_in
+from pins.hazards.rules.asked import Asked, asked_in
 from pins.hazards.subject import Subject
 
 # Distributions whose version decides whether separately compiled modules understand each other, and why.
