@@ -5,7 +5,8 @@
 A package with as many releases as there are steps lies on a package index on localhost; building is `true` and the
 script compares two numbers, so that what is measured is the tool. `git bisect run` searches as many commits, with a
 script as cheap. One run of each goes before, so that what is measured is a second use: Python keeps the compiled
-modules, as it does unless PYTHONDONTWRITEBYTECODE is set, which is unset here. The goals: 0.15 s per probe (median), 0.5 s to start, 0.25 s for `bisector --help`.
+modules, as it does unless PYTHONDONTWRITEBYTECODE is set, which is unset here. The goals: 0.15 s per probe (median),
+0.5 s to start, 0.25 s for `bisector --help`.
 """
 
 import argparse
