@@ -22,7 +22,7 @@ from pins.metadata.inferred.pybind11 import RULE, implied_by_internals
 from pins.metadata.inferred.rules import RULES, implied_by_modules
 from pins.metadata.project_state import Implied, ProjectPlace, ProjectState
 from pins.resolve.problem import Choice, Choices, Constraint, Origin, OriginKind, RequirementSource, Requires
-from pins.sources.git.branches import Line, LineCommit, branch_of, line_of
+from pins.sources.git.branches import Line, LineCommit, branch_of, line_of, release_tags
 from pins.sources.git.clone import Clone
 from pins.sources.git.revisions import resolve_revision
 from pins.sources.git.searching import lines_with
@@ -190,18 +190,26 @@ class GitProject:
             return Choices(unknown=self.why_unknown or f"{self.where} has no branch that can be followed")
         return Choices(tuple(self._choice(label, one) for label, one in self.labels.items()))
 
+    @cached_property
+    def _tagged(self) -> dict[str, Version]:
+        return release_tags(self.clone) if self.clone is not None else {}
+
     def _choice(self, label: str, one: CommitRange) -> Choice:
         dates = [commit.date for commit in one.commits if commit.date is not None]
         count = len(one.commits)
         span = f", {min(dates):%Y-%m-%d} to {max(dates):%Y-%m-%d}" if dates and count > 1 else ""
         day = f"{dates[0]:%Y-%m-%d}" if dates and count == 1 else ""
         wanted = one.state.tree.requires_python
+        tagged = [self._tagged[commit.id] for commit in one.commits if commit.id in self._tagged]
+        releases = f", releases {tagged[0]} to {tagged[-1]}" if len(tagged) > 1 else ""
+        releases = f", release {tagged[0]}" if len(tagged) == 1 else releases
         return Choice(
             label=label,
-            version=one.state.version,
+            # A range has no version where each of its commits has one of its own, made from tags.
+            version=one.state.version or (tagged[0] if tagged and count == 1 else None),
             unusable="" if _takes(wanted, self.python) else f"needs Python {wanted}",
             date=max(dates, default=None),
-            detail=f"{count} commits{span}" if count > 1 else day,
+            detail=(f"{count} commits{span}" if count > 1 else day) + releases,
         )
 
     def requires(self, label: str) -> Requires:

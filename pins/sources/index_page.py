@@ -176,7 +176,7 @@ def read_file_name(filename: str, project: str) -> tuple[Version, FileKind, froz
     Source distributions of old have names that today's rules refuse: `Name-with-hyphens-1.0.tar.gz`. As the name of
     the project is known, what follows it is the version.
     """
-    name = canonicalize_name(project)
+    name = _canonical(project)
     if re.search(r"[\x00-\x1f\x7f/\\]", filename):
         return None
     if filename.endswith(".whl"):

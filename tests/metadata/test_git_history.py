@@ -197,3 +197,19 @@ def test_a_missing_commit_ends_in_a_note(repository: SmallRepository, tmp_path: 
     found = project(commits[-1], cloned(repository.path, tmp_path))
     assert [one.label for one in found.choices().choices] == [commits[-1][:7]]
     assert any("cannot be followed" in note for note in found.notes)
+
+
+def test_a_release_is_told_by_its_tag(repository: SmallRepository, tmp_path: Path) -> None:
+    setup = SETUP.replace("version='1.0', ", "use_scm_version=True, ")
+    first = repository.commit({"setup.py": setup.format("['a>=1']")})
+    repository.git("tag", "v1.1")
+    repository.git("tag", "spam-v1.2rc1")
+    repository.git("tag", "no-version")
+    repository.commit({"setup.py": setup.format("['a>=2']")})
+    repository.git("tag", "-a", "-m", "x", "v2.0")
+    repository.commit({"x": "y"})
+    found = project(first, cloned(repository.path, tmp_path)).choices().choices
+    assert [(str(one.version), one.detail.partition(", r")[2]) for one in found] == [
+        ("1.2rc1", "elease 1.2rc1"),
+        ("None", "elease 2.0"),
+    ]

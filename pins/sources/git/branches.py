@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from packaging.version import InvalidVersion, Version
+
 from pins.sources.git.clone import REMOTE_HEAD, Clone
 from pins.sources.git.program import GitFailedError
 from pins.sources.git.trees import MissingObjectsError
@@ -91,6 +93,23 @@ def line_of(clone: Clone, tip: str, branch: str = "", *, most: int) -> Line:
     commits = tuple(LineCommit(name, _moment(seconds)) for name, seconds in rows[:most][::-1])
     shallow = (clone.directory / "shallow").exists()
     return Line(branch, commits, complete=len(rows) <= most and not shallow)
+
+
+def release_tags(clone: Clone) -> dict[str, Version]:
+    """The version that a tag gives a commit: full hash -> the newest version that is tagged there.
+
+    A tag counts that is a version, perhaps behind a "v" or a name and a hyphen, as "triton-v3.2.0" is.
+    """
+    found: dict[str, Version] = {}
+    for ref, commit in clone.refs().items():
+        if ref.startswith("refs/tags/"):
+            text = re.sub(r"^[A-Za-z][A-Za-z_.-]*-(?=v?\d)", "", ref.removeprefix("refs/tags/"))
+            try:
+                version = Version(text)
+            except InvalidVersion:
+                continue
+            found[commit] = max(version, found.get(commit, version))
+    return found
 
 
 def _holds(clone: Clone, tip: str, commit: str) -> bool:
