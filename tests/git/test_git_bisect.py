@@ -229,3 +229,27 @@ def test_a_pin_held_at_a_branch_stays_where_that_was_when_the_run_began(
     result = resume(first.run_id, max_runs=8)
     assert result.held_fixed == (("other", other.ids["o2"]),)
     assert {probe.outcome for probe in result.probes} == {Outcome.PASS}
+
+
+def test_with_several_pins_a_merge_is_searched_into_and_the_swap_test_is_run(
+    builder: RepositoryBuilder, ask: Ask, tmp_path: Path
+) -> None:
+    builder.line("main", 3)
+    builder.line("side", 4, "main1")
+    builder.add("merge", "main2", "side3")
+    builder.add("end", "merge")
+    with_culprit(builder, "side1")
+    builder.write()
+    other = RepositoryBuilder(tmp_path / "other")
+    other.line("o", 4)
+    other.write()
+    request = ask('grep -q good "$CHECKOUT_THING/state" && test -d "$CHECKOUT_OTHER/.git"', "main~3..main")
+    request = replace(
+        request,
+        pins=(*request.pins, PinRange("other", "main~3", "main")),
+        repositories=(*request.repositories, RepositoryRequest("other", str(other.directory))),
+    )
+    result = bisect(request)
+    assert result.culprit is not None
+    assert (result.culprit.moves[0].pin, result.culprit.subject) == ("thing", "change side1")
+    assert (result.culprit.alone_on_good, result.culprit.removed_from_bad) == ("fail", "pass")

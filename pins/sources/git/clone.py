@@ -8,7 +8,6 @@ Processes and threads take turns by a lock on a file where something of the clon
 adds objects before it moves refs, and nothing is ever removed.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from pins.errors import EnvironmentFailureError, SourceError, UsageError
 from pins.sources.git.address import RepositoryAddress, commit_link
+from pins.sources.git.lock import lock_on
 from pins.sources.git.program import GitFailedError, git
 
 REMOTE_HEAD = "refs/bisector/HEAD"
@@ -250,26 +250,6 @@ def configuration(clone: Clone, *, bare: bool) -> str:
     if clone.source is None:
         lines += ["\tpromisor = true", "\tpartialclonefilter = blob:none", "[extensions]", "\tpartialClone = origin"]
     return "\n".join([*lines, ""])
-
-
-@contextmanager
-def lock_on(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Hold a lock on a file; gives whether it was to be had (always, where it is waited for)."""
-    descriptor = -1
-    try:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-            return
-        except OSError as error:
-            raise EnvironmentFailureError(f"cannot lock {path}: {error.strerror}") from error
-        yield True
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
 
 
 def _source_of(address: RepositoryAddress) -> Path:

@@ -19,8 +19,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pins.errors import EnvironmentFailureError, PinsError, SourceError, UsageError
 from pins.sources.git.address import RepositoryAddress, parse_address
-from pins.sources.git.clone import Clone, configuration, lock_on, open_clone
+from pins.sources.git.clone import Clone, configuration, open_clone
 from pins.sources.git.contents import Submodule, submodules
+from pins.sources.git.lock import lock_on
 from pins.sources.git.program import GitFailedError, git
 
 TREES = "trees"
