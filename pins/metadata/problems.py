@@ -73,7 +73,7 @@ class Assembly:
             if not project.isolated:
                 self._join(project, BUILD, project.line, "builds it without isolation", requirements, git)
         for installed in contents.installed:
-            extra = "" if installed.without_dependencies else INSTALL
+            extra = "" if installed.without_dependencies else ",".join([INSTALL, *installed.extras])
             found = self._join(installed.project, extra, installed.line, "installs it", requirements, git)
             if found is None:
                 continue

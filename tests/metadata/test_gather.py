@@ -231,6 +231,35 @@ def test_constraints_files_bound_and_requirements_files_ask(gathered: Gatherer) 
     assert any("./local" in note for note in found.notes)
 
 
+def test_files_that_variables_name_count(gathered: Gatherer) -> None:
+    gathered.directory.mkdir(parents=True)
+    (gathered.directory / "limits.txt").write_text("numpy<2\n")
+    found = gathered(
+        "FROM python:3.12\nCOPY limits.txt /l.txt\nENV PIP_CONSTRAINT=/l.txt\n"
+        "RUN pip install numpy && UV_OVERRIDE=/l.txt uv pip install scipy\n"
+    )
+    [problem] = found.problems
+    assert [one.requirement for one in problem.bounds] == ["numpy<2"]
+    assert [one.requirement for one in problem.overrides] == ["numpy<2"]
+
+
+def test_extras_of_a_project_are_asked_for(gathered: Gatherer, kernels: SmallRepository) -> None:
+    kernels.commit({"setup.py": SETUP.replace("setup_requires", "extras_require={'dev': ['pytest']}, setup_requires")})
+    head = kernels.git("rev-parse", "--short=8", "HEAD")
+    text = (
+        "FROM python:3.12\n"
+        f"RUN git clone https://example.org/own/kernels.git /k && cd /k && git checkout {head}\n"
+        "RUN pip install --no-build-isolation /k[dev]\n"
+    )
+    found = gathered(text, clones={"kernels": kernels.path})
+    assert stated(found.problems[0]) == [
+        ("own-kernels[build-requires]", 3),
+        ("own-kernels[install-requires,dev]", 3),
+    ]
+    lines = found.source.requires([("own-kernels", head[:7])])["own-kernels", head[:7]].lines
+    assert 'pytest; extra == "dev"' in lines
+
+
 def test_an_isolated_build_is_a_problem_of_its_own(gathered: Gatherer, kernels: SmallRepository) -> None:
     head = kernels.git("rev-parse", "--short=8", "HEAD")
     text = (

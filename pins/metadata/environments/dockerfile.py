@@ -13,7 +13,7 @@ from pins.files.repositories import Checkout
 from pins.files.requirement import RequirementKind, read_requirement
 from pins.files.requirements import read_requirements
 from pins.files.shell.command import Command
-from pins.files.values import Value, text_of, unknown_of
+from pins.files.values import Fragment, Value, text_of, unknown_of
 from pins.metadata.environments.build_commands import read_build, read_copy, wheel_directory
 from pins.metadata.environments.model import InstalledProject, Project, Requested, StageContents
 from pins.model import Pin, PinKind
@@ -172,7 +172,7 @@ class _StageReader:
                 contents.notes.append(f"{self.file}:{line}: what {name}{read.url} requires is not counted")
                 continue
             self._path(text, call, words, command, step, before, contents, isolated=isolated, alone=alone)
-        for role, path in call.files:
+        for role, path in (*call.files, *_files_of_variables(text_of(words[0]), step, command)):
             self._requirements(role, path, command, contents, upgrade=upgrade, alone=alone, installs=installs)
 
     def _path(
@@ -190,13 +190,15 @@ class _StageReader:
     ) -> None:
         """A path that pip is given: wheels that another command has made, or a directory to build."""
         line = self._line(command)
-        path = re.sub(r"\[[^\]]*\]\Z", "", text)
+        bracket = re.search(r"\[([^\]]*)\]\Z", text)
+        path = text[: bracket.start()] if bracket else text
+        extras = tuple(part.strip() for part in bracket[1].split(",") if part.strip()) if bracket else ()
         if _WHEELS.search(posixpath.basename(path)) and not path.endswith("/"):
             directory = _rooted(_joined(command.directory, posixpath.dirname(path) or "."))
             projects = contents.wheels.get(directory, [])
             if not projects:
                 contents.notes.append(f"{self.file}:{line}: {text}: what lies there is not known, and not counted")
-            contents.installed += [InstalledProject(project, line, alone) for project in projects]
+            contents.installed += [InstalledProject(project, line, alone, extras) for project in projects]
             return
         project = self._project(_joined(command.directory, path), command, step, before, contents, isolated=isolated)
         if project is None:
@@ -207,7 +209,7 @@ class _StageReader:
             output = _rooted(_joined(command.directory, wheel_directory(words)))
             contents.wheels.setdefault(output, []).append(project)
         else:
-            contents.installed.append(InstalledProject(project, line, alone))
+            contents.installed.append(InstalledProject(project, line, alone, extras))
 
     def _requirements(
         self,
@@ -316,6 +318,24 @@ class _StageReader:
 
         start = next((one.start for one in word if command.start <= one.start < command.end), command.start)
         return bisect_left(self.newlines, start) + 1
+
+
+_VARIABLES = {
+    "pip": {"PIP_CONSTRAINT": "constraint", "PIP_REQUIREMENT": "requirement"},
+    "uv": {"UV_CONSTRAINT": "constraint", "UV_OVERRIDE": "override"},
+}
+"""Variables that name files as options do."""
+
+
+def _files_of_variables(program: str, step: StepReading, command: Command) -> Iterator[tuple[str, Value]]:
+    """Files that the environment names for pip or uv: (role, path)."""
+    values = {**step.values, **dict(command.environment)}
+    known = _VARIABLES["uv" if posixpath.basename(program) == "uv" else "pip"]
+    for name, role in known.items():
+        value = values.get(name, ())
+        if text_of(value).strip() and not unknown_of(value):
+            for part in text_of(value).split():
+                yield role, (Fragment(part),)
 
 
 def _may_lead_into(command: Command) -> bool:

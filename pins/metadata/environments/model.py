@@ -64,11 +64,13 @@ class InstalledProject:
         project: as it was built, perhaps in another stage.
         line: of the command that installs it.
         without_dependencies: whether what it requires is left out.
+        extras: of the project that are asked for.
     """
 
     project: Project
     line: int
     without_dependencies: bool = False
+    extras: tuple[str, ...] = ()
 
 
 @dataclass
