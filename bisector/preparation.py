@@ -80,7 +80,7 @@ def _environment_for(
     if request.files is not None and request.environment == "venv":
         from bisector.file_axes.venv_floats import venv_environment
 
-        return venv_environment(request, index)
+        return venv_environment(request, index, exclude_newer)
     if not request.repositories:
         environment = _make(request, pins, index, exclude_newer, run_id, {})
         return FixedPins(environment, request.fixed) if request.fixed else environment

@@ -24,8 +24,10 @@ def files_request(options: RunOptions, directory: Path) -> FilesRequest | None:
         if bool(getattr(options, good)) != bool(getattr(options, bad)):
             there, missing = (good, bad) if getattr(options, good) else (bad, good)
             raise UsageError(f"--{key_of(there)} without --{key_of(missing)}: name both ends")
-    if options.good and not options.dockerfile:
-        raise UsageError("--good and --bad are revisions of a file: name it with --dockerfile FILE")
+    if options.good and not options.dockerfile and len(options.requirements) != 1:
+        raise UsageError(
+            "--good and --bad are revisions of a file: name it with --dockerfile FILE, or one with --requirements FILE"
+        )
     if options.good and options.good_file:
         raise UsageError("--good REV and --good-file FILE both name the good end; leave one of them out")
     if options.good_file and options.dockerfile:
@@ -45,8 +47,9 @@ def files_request(options: RunOptions, directory: Path) -> FilesRequest | None:
         raise UsageError("--good-date and --good-image both say when; leave one of them out")
     if good_date and bad_date and good_date >= bad_date:
         raise UsageError(f"--good-date {options.good_date} is not before --bad-date {options.bad_date}")
+    file = options.dockerfile or (options.requirements[0] if options.good else "")
     return FilesRequest(
-        file=arguments.parse_path(options.dockerfile, directory) if options.dockerfile else None,
+        file=arguments.parse_path(file, directory) if file else None,
         good=options.good or "",
         bad=options.bad or "",
         good_file=arguments.parse_path(options.good_file, directory) if options.good_file else None,

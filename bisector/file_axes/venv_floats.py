@@ -1,4 +1,4 @@
-"""Requirements of a virtual environment at two dates: what the resolver chose at each are the ends.
+"""Requirements of a virtual environment at two dates, in two files or at two revisions: what they came to are the ends.
 
 Direct and transitive requirements alike: a distribution that has another version at the bad date is an axis over the
 releases in between. What is there at one date alone is no axis; the resolver adds it where it is needed.
@@ -6,7 +6,9 @@ releases in between. What is there at one date alone is no axis; the resolver ad
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packaging.utils import canonicalize_name
@@ -14,10 +16,14 @@ from packaging.version import Version
 
 from bisector.environments.base import Environment, InfeasibleError
 from bisector.environments.fixed_pins import FixedPins
-from bisector.model import Axis, AxisValue, Candidate
-from bisector.request import RunRequest
+from bisector.file_axes.opened import as_of, opened
+from bisector.file_axes.request import FilesRequest
+from bisector.model import Axis, AxisValue, Candidate, short_text
+from bisector.request import RequirementsRequest, RunRequest
 from pins.errors import NoSolutionError, UsageError
+from pins.files.reading import ReadRequest, read_all
 from pins.model import PinKind
+from pins.sources.page_cache import cache_directory
 from pins.sources.releases import releases_between
 
 if TYPE_CHECKING:
@@ -49,54 +55,115 @@ class FloatingVenv:
         return (*self._notes, *getattr(self._environment, "notes", ()))
 
 
-def venv_environment(request: RunRequest, index: "IndexConfiguration") -> Environment:
-    """A virtual environment for what a request's requirements came to at two dates.
+@dataclass(frozen=True)
+class _End:
+    """One end: what is asked for, and the time as of which that is resolved."""
+
+    requirements: RequirementsRequest
+    date: datetime
+    name: str
+
+
+def venv_environment(request: RunRequest, index: "IndexConfiguration", now: datetime) -> Environment:
+    """A virtual environment for what a request's requirements came to at both ends: two dates, files or revisions.
+
+    Args:
+        request: what was asked for.
+        index: where packages come from.
+        now: the time as of which the index is read where no dates are given.
 
     Raises:
-        UsageError: nothing that was asked for moved between the dates, or there are no requirements.
-        NoSolutionError: there is no set of versions at one of the dates.
+        UsageError: nothing that was asked for moved between the ends, or there are no requirements.
+        NoSolutionError: there is no set of versions at one of the ends.
     """
     files = request.files
-    if files is None or files.good_date is None or files.bad_date is None or files.good or files.good_file:
-        raise UsageError(
-            "--env venv takes ends from dates, --good-date and --bad-date with --requirements FILE or --with REQ; ends"
-            " from two files or two revisions need a Dockerfile"
-        )
-    wanted = request.requirements
-    if not (wanted.requirements or wanted.requirement_files):
-        raise UsageError(
-            "--good-date and --bad-date: of what? Name --requirements FILE, --with REQ, or --dockerfile FILE"
-        )
-    ends = [_resolved(request, index, date) for date in (files.good_date, files.bad_date)]
+    assert files is not None
+    cache = cache_directory(os.environ)
+    ends = _ends(request, files, now, cache)
+    found = [_resolved(request, index, end) for end in ends]
     held = {str(canonicalize_name(name)) for name, _ in request.fixed}
-    moved = [name for name in ends[1] if name in ends[0] and ends[0][name] != ends[1][name] and name not in held]
+    moved = [name for name in found[1] if name in found[0] and found[0][name] != found[1][name] and name not in held]
     chosen = [name for name in moved if _wanted(name, files.only, files.exclude)]
     if not chosen:
         raise UsageError(
-            f"between {files.good_date:%Y-%m-%d} and {files.bad_date:%Y-%m-%d} nothing moved among what is installed"
+            f"between {ends[0].name} and {ends[1].name} nothing moved among what is installed"
             + (f" but {', '.join(moved)}, which --only and --exclude leave out" if moved else "")
         )
-    environment = _venv(request, index, files.bad_date, chosen)
-    axes = _axes(environment, chosen, ends, files.bad_date)
+    bad = ends[1].requirements
+    if not files.dates or files.good_file is not None or files.good:
+        own, *others = bad.requirement_files
+        origin = files.bad_file or files.file or own
+        bad = replace(bad, requirement_files=(opened(own, origin, set(chosen), cache), *others))
+    environment = _venv(request, bad, index, ends[1].date, chosen)
+    named = _named(ends[1].requirements)
+    axes = [
+        replace(axis, kind=_kind(files, axis.pin, named)) for axis in _axes(environment, chosen, found, ends[1].date)
+    ]
     made: Environment = FixedPins(environment, request.fixed) if request.fixed else environment
-    return FloatingVenv(made, axes, _notes(ends, chosen, moved))
+    return FloatingVenv(made, axes, _notes(found, chosen, moved))
 
 
-def _resolved(request: RunRequest, index: "IndexConfiguration", date: datetime) -> Mapping[str, str]:
-    """Every distribution that the requirements came to at a date, with its version."""
-    environment = _venv(request, index, date, ())
+def _ends(request: RunRequest, files: FilesRequest, now: datetime, cache: Path) -> tuple[_End, _End]:
+    wanted = request.requirements
+    dates = files.span or (now, now)
+    if files.good_file is not None and files.bad_file is not None:
+        paths = [files.good_file, files.bad_file]
+        names = [str(path) for path in paths]
+        both = [replace(wanted, requirement_files=(path, *wanted.requirement_files)) for path in paths]
+    elif files.good:
+        path, *others = wanted.requirement_files
+        names = [f"{path} at {short_text(revision)}" for revision in (files.good, files.bad)]
+        both = [
+            replace(wanted, requirement_files=(as_of(path, revision, cache), *others))
+            for revision in (files.good, files.bad)
+        ]
+    elif wanted.requirements or wanted.requirement_files:
+        names = [f"{date:%Y-%m-%d}" for date in dates]
+        both = [wanted, wanted]
+    else:
+        raise UsageError(
+            "--good-date and --bad-date: of what? Name --requirements FILE, --with REQ, or --dockerfile FILE"
+        )
+    return _End(both[0], dates[0], names[0]), _End(both[1], dates[1], names[1])
+
+
+def _named(requirements: RequirementsRequest) -> set[str]:
+    """The distributions that requirement files name with a version."""
+    return {
+        str(canonicalize_name(pin.name))
+        for path in requirements.requirement_files
+        for pins in read_all(ReadRequest((path,)))
+        for pin in pins.pins
+        if pin.kind is PinKind.PACKAGE and not pin.floating
+    }
+
+
+def _kind(files: FilesRequest, name: str, named: set[str]) -> PinKind:
+    """What is written down at an end is a pin; everything else floats."""
+    written = files.good_file is not None or bool(files.good)
+    return PinKind.PACKAGE if written and name in named else PinKind.FLOAT
+
+
+def _resolved(request: RunRequest, index: "IndexConfiguration", end: _End) -> Mapping[str, str]:
+    """Every distribution that the requirements of an end came to, with its version."""
+    environment = _venv(request, end.requirements, index, end.date, ())
     try:
         return dict(environment.resolve(Candidate(request.fixed)).resolved)
     except InfeasibleError as error:
-        raise NoSolutionError(f"as of {date:%Y-%m-%d} nothing satisfies the requirements: {error}") from error
+        raise NoSolutionError(f"{end.name}: nothing satisfies the requirements: {error}") from error
 
 
-def _venv(request: RunRequest, index: "IndexConfiguration", date: datetime, pins: Sequence[str]) -> "VenvEnvironment":
+def _venv(
+    request: RunRequest,
+    requirements: RequirementsRequest,
+    index: "IndexConfiguration",
+    date: datetime,
+    pins: Sequence[str],
+) -> "VenvEnvironment":
     from bisector.environments.venv.environment import VenvEnvironment
-    from pins.sources.page_cache import cache_directory
 
     return VenvEnvironment(
-        request.requirements,
+        requirements,
         index,
         date,
         cache_directory=cache_directory(os.environ),
@@ -124,7 +191,7 @@ def _axis(source: "PackageIndex", name: str, good: str, bad: str, date: datetime
 
 def _index_of(environment: "VenvEnvironment") -> "PackageIndex":
     from pins.sources.package_index import PackageIndex
-    from pins.sources.page_cache import PageCache, cache_directory
+    from pins.sources.page_cache import PageCache
     from pins.sources.target import target_of
 
     return PackageIndex(
@@ -141,7 +208,7 @@ def _notes(ends: Sequence[Mapping[str, str]], chosen: Sequence[str], moved: Sequ
     notes = []
     for here, there, end in ((ends[0], ends[1], "good"), (ends[1], ends[0], "bad")):
         if alone := sorted(name for name in here if name not in there):
-            notes.append(f"installed at the {end} date alone, and no axis: {', '.join(alone)}")
+            notes.append(f"installed at the {end} end alone, and no axis: {', '.join(alone)}")
     if left := [name for name in moved if name not in chosen]:
-        notes.append(f"moved, and not searched: {', '.join(left)}; they are as the resolver chooses at the bad date")
+        notes.append(f"moved, and not searched: {', '.join(left)}; they are as the resolver chooses at the bad end")
     return notes
