@@ -150,9 +150,14 @@ def _make(
             )
         case "docker":
             from bisector.environments.docker.environment import DockerEnvironment
+            from bisector.file_axes.written_pins import environment_with_written_pins
 
+            docker = replace(request.docker, commit_pins=tuple(clones))
+            written = environment_with_written_pins(replace(request, docker=docker), pins, exclude_newer, run_id)
+            if written is not None:
+                return written
             return DockerEnvironment(
-                replace(request.docker, commit_pins=tuple(clones)),
+                docker,
                 (*pins, *dict(request.fixed)),
                 exclude_newer,
                 run_id=run_id,

@@ -124,6 +124,11 @@ def slot_named(name: str, pins: PinSet) -> list[Slot]:
     return [_slot(name, pin, pin, pins) for pin in found if settable(pin, pins)]
 
 
+def slot_of(pin: Pin, pins: PinSet) -> Slot:
+    """The slot of one pin of a file, under its own name."""
+    return _slot(pin.name, pin, pin, pins)
+
+
 def _slot(name: str, was: Pin, now: Pin, pins: PinSet) -> Slot:
     alike = [pin for pin in pins.pins if pin.kind is now.kind and pin.name == now.name and settable(pin, pins)]
     alike = [pin for pin in alike if (pin.stage, pin.variable) == (now.stage, now.variable)]
