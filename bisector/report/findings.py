@@ -50,7 +50,7 @@ def _culprit_facts(culprit: Culprit, result: Result) -> list[tuple[str, Line]]:
     if culprit.commit and culprit.commit not in culprit.url:
         rows.append(("Commit", literal(culprit.commit)))
     if culprit.url:
-        rows.append(("See", (Span(culprit.url, link=True),)))
+        rows.append(("See", (Span(culprit.url, code=True, link=True),)))
     for inner in culprit.nested:
         moved = f"{inner.path}: {inner.name} {short_text(inner.old)} -> {short_text(inner.new)}"
         what = inner.said or "it may be searched as well: --descend"
