@@ -100,6 +100,8 @@ class SolutionCheck:
     def _holds(self, line: "_Parsed", extra: str) -> bool:
         if line.marker is None:
             return True
+        if not extra and line.for_an_extra:
+            return False
         key = (line.marker_text, extra if "extra" in line.marker_text else "")
         if key not in self._held:
             self._held[key] = line.marker.evaluate({**self._environment, "extra": extra})
@@ -123,6 +125,8 @@ class _Parsed:
         self.extras = tuple(canonicalize_name(extra) for extra in requirement.extras)
         self.marker: Marker | None = requirement.marker
         self.marker_text = str(requirement.marker or "")
+        self.for_an_extra = self.marker_text.startswith('extra == "')  # as packaging writes it: and so not without
+        self.for_an_extra &= " or " not in self.marker_text
         self.specifiers = str(requirement.specifier)
         self.url = requirement.url or ""
 

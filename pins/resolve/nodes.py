@@ -36,17 +36,21 @@ class Variables:
         search: to which they belong.
         nodes: by variable; None for variables that are no name.
         facts: bit i of a mask of facts is `facts[i]`.
+        names: those nodes that are no extras.
     """
 
     def __init__(self) -> None:
         self.search = Search()
         self.nodes: list[Node | None] = []
         self.facts: list[Fact] = []
+        self.names: list[Node] = []
 
     def name(self, name: str, extra: str, choices: tuple[Choice, ...], versions: VersionList) -> Node:
         """A new variable for a name, or for an extra of it."""
         node = Node(name, extra, self.search.variable(len(choices)), choices, versions)
         self.nodes.append(node)
+        if not extra:
+            self.names.append(node)
         return node
 
     def bare(self) -> int:

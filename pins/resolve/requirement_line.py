@@ -86,6 +86,19 @@ def _specifiers(text: str) -> SpecifierSet:
     return SpecifierSet(text)
 
 
+_FOR_AN_EXTRA = re.compile(r"""(?:([^()]*)\band\s+)?extra\s*==\s*(['"])([^'"]+)\2\s*""")
+"""Most markers there are: an extra, perhaps with a condition; to evaluate each would take longer than all the rest."""
+
+
+@lru_cache(maxsize=16384)
+def _wanted_extra(marker: str) -> tuple[str, bool]:
+    """The extra without which a marker cannot hold, and whether it is enough; "" where that is not plain to see."""
+    found = _FOR_AN_EXTRA.fullmatch(marker.strip())
+    if not found or re.search(r"\bor\b", found[1] or ""):
+        return "", False
+    return canonicalize_name(found[3]), not found[1]
+
+
 class Markers:
     """Evaluates markers for one target.
 
@@ -100,6 +113,11 @@ class Markers:
     def hold(self, marker: str, extra: str) -> bool:
         """Whether a line counts where this extra ("" for none) is asked for; a marker that is no marker always does."""
         if not marker:
+            return True
+        wanted, alone = _wanted_extra(marker)
+        if wanted and wanted != extra:
+            return False
+        if wanted and alone:
             return True
         key = (marker, extra if "extra" in marker else "")
         if key not in self._known:

@@ -43,8 +43,9 @@ def exact_specifier(choices: Sequence[Choice], mask: int, asked: int) -> str | N
     if lowest == highest and outside:
         candidate = f"=={lowest}"
     else:
-        parts = [f">={lowest}"] if any(version < lowest for version in outside) else []
-        parts += [f"<{min(above)}"] if above else []
+        # Ordered comparisons take no local versions; whether the text is exact all the same is asked below.
+        parts = [f">={lowest.public}"] if any(version < lowest for version in outside) else []
+        parts += [f"<{min(above).public}"] if above else []
         parts += [f"!={version}" for version in sorted(holes)]
         candidate = ",".join(parts)
     specifiers = SpecifierSet(candidate)

@@ -112,9 +112,9 @@ class Universe:
         """The variable of a name, None where nothing has mentioned it."""
         return self._by_name.get((name, ""))
 
-    def names(self) -> list[Node]:
+    def names(self) -> Sequence[Node]:
         """Every name that was mentioned so far."""
-        return [node for node in self.nodes if node is not None and not node.extra]
+        return self._variables.names
 
     def base(self, node: Node) -> Node:
         """The variable of the distribution that an extra belongs to."""
