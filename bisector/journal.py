@@ -67,7 +67,7 @@ class Journal:
 
     def __init__(self, path: Path, *, facts: Mapping[str, str] | None = None, writable: bool = True) -> None:
         if facts is None and not path.is_file():
-            raise UsageError(f"no run there: {path} does not exist; `bisector status` lists the runs there are")
+            raise UsageError(f"no run there: {path} does not exist; `bisector status` shows the latest run")
         self.path = path
         self.writable = writable
         try:
