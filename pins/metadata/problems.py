@@ -116,6 +116,8 @@ class Assembly:
                 return None
         wanted = f"{found.name}[{extra}]" if extra else found.name
         origin = Origin(file=self.environments.file, line=line, sentence=f"line {line} {does}")
+        if found.pinned is not None:
+            self.notes += [f"{found.where}@{project.revision}: {one}" for one in found.pinned.state.tree.disagreements]
         if found.current:
             requirements.append(Constraint(wanted, origin))
         git[found.name] = found

@@ -196,10 +196,11 @@ def _disagreements(subject: Subject, speakers: list[Declarations]) -> list[str]:
     for other in others:
         if subject in first.unknown or subject in other.unknown or first.file == other.file:
             continue
-        here, there = (_by_key(one.says.get(subject, ())) for one in (first, other))
+        plain = subject is not Subject.RUNTIME
+        here, there = (_by_key(one.says.get(subject, ()), plain=plain) for one in (first, other))
         for key in [*here, *(key for key in there if key not in here)]:
             one, two = here.get(key), there.get(key)
-            if one is not None and two is not None and not _same(one.text, two.text):
+            if one is not None and two is not None and not _same(one.text, two.text, plain=plain):
                 notes.append(
                     f"{one.file}:{one.line} says {one.text!r} and {two.file}:{two.line} says {two.text!r}; "
                     f"{first.file} counts"
@@ -209,20 +210,24 @@ def _disagreements(subject: Subject, speakers: list[Declarations]) -> list[str]:
     return notes
 
 
-def _by_key(statements: Iterable[Statement]) -> dict[str, Statement]:
+def _by_key(statements: Iterable[Statement], *, plain: bool) -> dict[str, Statement]:
+    """Statements by what they are about: requirements by name and marker, of anything else there is one."""
     found: dict[str, Statement] = {}
     for one in statements:
-        try:
-            requirement = Requirement(one.text)
-            key = f"{canonicalize_name(requirement.name)};{requirement.marker}"
-        except InvalidRequirement:
-            key = ""
-        found.setdefault(key, one)
+        found.setdefault("" if plain else "".join(_parts(one.text)[:2]), one)
     return found
 
 
-def _same(one: str, other: str) -> bool:
+def _same(one: str, other: str, *, plain: bool) -> bool:
+    return one.strip() == other.strip() if plain else _parts(one) == _parts(other)
+
+
+def _parts(text: str) -> tuple[str, str, str, str]:
+    """(name, marker, extras, specifier or URL) of a requirement, each in one spelling."""
     try:
-        return str(Requirement(one)) == str(Requirement(other))
+        requirement = Requirement(text)
     except InvalidRequirement:
-        return one.strip() == other.strip()
+        return text, "", "", ""
+    marker = f";{requirement.marker}" if requirement.marker else ""
+    extras = ",".join(sorted(map(canonicalize_name, requirement.extras)))
+    return canonicalize_name(requirement.name), marker, extras, str(requirement.specifier) or requirement.url or ""

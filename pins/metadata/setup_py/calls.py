@@ -94,6 +94,9 @@ def _of_lists(name: str, given: list[Value], line: int) -> Value | None:
         inner = given[0].value
         if isinstance(inner, list | tuple):
             return Known(list(inner), line, given[0].assumptions)
+        if isinstance(inner, Text) and name != "sorted":
+            rests = given[0].assumptions
+            return Known([Known(one, line, rests) for one in inner.content.splitlines()], line, rests)
     return None
 
 
