@@ -57,11 +57,12 @@ def tool_version() -> str:
 
 def outline(result: Result) -> Document:
     """The document that every renderer for people draws."""
+    to_do = advice(result)  # what is to be typed is named in full
     result = with_short_values(result)
     sections = (
         _failing_output(result),
         _told_apart(result),
-        Section("What to do next", (Bullets(advice(result)),) if advice(result) else ()),
+        Section("What to do next", (Bullets(to_do),) if to_do else ()),
         Section("Notes", (Bullets(tuple(prose(note) for note in result.notes)),) if result.notes else ()),
         Section("The chain", chain(result)),
         _swap_test(result),
