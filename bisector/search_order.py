@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bisector.file_axes.request import INDEX
 from bisector.model import Axis
 from bisector.request import RunRequest, Suspect
 from bisector.space import Chain
@@ -53,9 +54,12 @@ def weights_of(
     """A weight for each step of a chain: 1 where it moves a suspect to the suspected value, else 0.
 
     None without suspects. With `first_good` a step is known by the value that it leaves, which is the newer one.
+
+    Where nobody suspects anything, and named requirements move beside the time of the index, these are suspected: the
+    index stands for what nobody names, and each of its days is a full build.
     """
     if not suspects:
-        return None
+        return _but_the_index(chain, axes)
     by_pin = {axis.pin: axis for axis in axes}
     subjects = {(axis.pin, value.text): value.subject for axis in axes for value in axis.values}
 
@@ -68,3 +72,11 @@ def weights_of(
         float(any(suspected(move.pin, move.old if first_good else move.new) for move in chain.moves(upper)))
         for upper in range(1, chain.steps + 1)
     ]
+
+
+def _but_the_index(chain: Chain, axes: Sequence[Axis]) -> list[float] | None:
+    """A weight of 1 for each step that moves something else than the time of the index; None where nothing does."""
+    index = [axis.pin for axis in axes if axis.kind is PinKind.FLOAT and axis.pin == INDEX]
+    if not index or len(axes) == 1:
+        return None
+    return [float(any(move.pin not in index for move in chain.moves(upper))) for upper in range(1, chain.steps + 1)]

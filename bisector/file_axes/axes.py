@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bisector.file_axes.floats import INDEX
+from bisector.file_axes.request import INDEX
 from bisector.file_axes.slots import Slot, value_of
 from bisector.file_axes.space import FilePart, FileSpace
 from bisector.file_axes.values import Releases, package_values, values_in_history

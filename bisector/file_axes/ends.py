@@ -7,9 +7,9 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from bisector.file_axes.floats import INDEX, floats_between, index_values
+from bisector.file_axes.floats import floats_between, index_values
 from bisector.file_axes.rendering import rest
-from bisector.file_axes.request import FilesRequest, Inventory
+from bisector.file_axes.request import INDEX, FilesRequest, Inventory
 from bisector.file_axes.slots import Slot, difference, settable, slot_named
 from bisector.file_axes.space import TEXT, FilePart, FileSpace
 from bisector.file_axes.values import Releases
@@ -48,8 +48,7 @@ def read_space(
         inventories = _inventories(request)
         found = [_with_floats(part, releases, good, bad, inventories, notes) for part in found]
         notes += _unnamed(found, inventories)
-        others = any(part.floats or part.moving or part.has_text_axis for part in found)
-        index = index_values(good, bad, by_day=not others) if good < bad else ()
+        index = index_values(good, bad) if good < bad else ()
     parts = _named_apart(found)
     if index and not _wanted({INDEX}, request):
         index = ()

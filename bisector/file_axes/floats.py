@@ -16,8 +16,6 @@ from bisector.model import AxisValue
 from pins.errors import PinsError
 from pins.model import Form, Pin, PinKind, PinSet, Release
 
-INDEX = "index"
-"""The axis of the time as of which package indexes are read."""
 DAY = timedelta(days=1)
 MOST_DAYS = 400
 """Days between two dates from which the index's axis has longer steps."""
@@ -141,18 +139,8 @@ def _between(pin: Pin, known: Sequence[Release], old: Release, new: Release) -> 
     return tuple(values if old.version < new.version else reversed(values))
 
 
-def index_values(good: datetime, bad: datetime, *, by_day: bool) -> tuple[AxisValue, ...]:
-    """The times from one date to another as of which the index may be read.
-
-    Args:
-        good: the date of the good end.
-        bad: that of the bad end.
-        by_day: whether there are steps of a day (or longer ones) in between. Each of them changes every layer that
-            installs anything, so that it costs a full build: where named requirements moved, they are the likelier
-            ones, and the whole time is one step.
-    """
-    if not by_day:
-        return AxisValue(written(good), good), AxisValue(written(bad), bad)
+def index_values(good: datetime, bad: datetime) -> tuple[AxisValue, ...]:
+    """The times from one date to another as of which the index may be read: day by day, or in longer steps."""
     days = max(1, -(-(bad - good) // DAY))
     step = DAY * max(1, -(-days // MOST_DAYS))
     times = [good]

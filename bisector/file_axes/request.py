@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+INDEX = "index"
+"""The axis of the time as of which package indexes are read."""
+
 
 @dataclass(frozen=True)
 class Inventory:

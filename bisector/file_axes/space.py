@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from bisector.file_axes.floats import INDEX, Float, floating, read_time
+from bisector.file_axes.floats import Float, floating, read_time
 from bisector.file_axes.rendering import rendered
+from bisector.file_axes.request import INDEX
 from bisector.file_axes.slots import Difference, Slot
 from bisector.file_axes.versions import History, Version
 from bisector.model import AxisValue

@@ -7,6 +7,8 @@ import pytest
 
 from bisector.file_axes.floats import described, index_values, read_time, written
 from bisector.model import Candidate
+from bisector.search_order import weights_of
+from bisector.space import chain_through
 from pins.errors import UsageError
 from pins.model import PinKind
 from tests.file_axes.small_repository import SmallRepository, values
@@ -36,7 +38,7 @@ def test_floats_move_between_dates_and_exact_versions_and_unmoved_ones_do_not(re
     assert {name: axis.kind for name, axis in axes.items()} == dict.fromkeys(("index", "spam", "eggs"), PinKind.FLOAT)
     assert values(axes["spam"]) == ["1.1", "2.0", "3.0"]
     assert values(axes["eggs"]) == ["1.1", "1.2"], "within its bound"
-    assert values(axes["index"]) == ["2026-01-02T12:00:00Z", "2026-01-04T12:00:00Z"]
+    assert values(axes["index"]) == ["2026-01-02T12:00:00Z", "2026-01-03T12:00:00Z", "2026-01-04T12:00:00Z"]
 
 
 def test_the_version_is_put_at_the_line_that_installs_it(repository: SmallRepository) -> None:
@@ -58,7 +60,7 @@ def test_the_index_is_read_as_of_the_youngest_version_that_is_set(repository: Sm
     assert space.index_time(old.moved("spam", "3.0")) == datetime(2026, 1, 4, 0, 0, 1, tzinfo=UTC)
 
 
-def test_where_nothing_named_moved_the_index_moves_day_by_day(repository: SmallRepository) -> None:
+def test_where_nothing_named_moved_the_index_is_searched_alone(repository: SmallRepository) -> None:
     repository.commit("FROM base\nRUN pip install ham\n")
     space = repository.space(good_date=GOOD, bad_date=BAD)
     assert space.pins == ("index",)
@@ -88,9 +90,16 @@ def test_what_floats_is_listed_with_its_lines(repository: SmallRepository) -> No
     assert described(space.floating) == "spam (line 5, final), eggs<2 (line 5, final), ham (line 5, final)"
 
 
+def test_named_requirements_are_tried_before_the_days_of_the_index(repository: SmallRepository) -> None:
+    space = repository.space(good_date=GOOD, bad_date=BAD)
+    axes, chain = [*repository.axes(space).values()], repository.chain(space)
+    assert weights_of(chain, axes, ()) == [0.0, 0.0, 1.0, 1.0, 1.0]
+    assert weights_of(chain_through(axes[:1], [axes[:1]]), axes[:1], ()) is None
+
+
 def test_times_are_written_so_that_they_are_read_back() -> None:
-    for value in index_values(GOOD, BAD, by_day=True):
+    for value in index_values(GOOD, BAD):
         assert value.date is not None
         assert read_time(value.text) == value.date
     assert written(datetime(2026, 8, 1, tzinfo=UTC)) == "2026-08-01"
-    assert len(index_values(datetime(2010, 1, 1, tzinfo=UTC), BAD, by_day=True)) < 500
+    assert len(index_values(datetime(2010, 1, 1, tzinfo=UTC), BAD)) < 500

@@ -72,7 +72,10 @@ def test_a_plan_over_dates_names_what_floats(repository: SmallRepository, index:
     ran = bisector(tmp_path, index, "--dockerfile", str(repository.dockerfile), *dates, "--plan", "--format", "json")
     assert ran.returncode == 0, ran.stderr
     axes = {axis["pin"]: axis["values"] for axis in json.loads(ran.stdout)["axes"]}
-    assert axes == {"index": ["2026-01-03", "2026-01-06"], "ham": ["2.0", "3.0", "4.0", "5.0"]}
+    assert axes == {
+        "index": ["2026-01-03", "2026-01-04", "2026-01-05", "2026-01-06"],
+        "ham": ["2.0", "3.0", "4.0", "5.0"],
+    }
 
 
 @pytest.mark.slow
