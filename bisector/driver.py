@@ -216,7 +216,9 @@ class Driver:
             return
         self._report(finished)
         self.search = self._rebuilt()
-        suspects = tuple((step_name(self._chain, upper), chance) for upper, chance in self.search.suspects())
+        fix = self._request.first_good
+        likely = self.search.suspects()
+        suspects = tuple((step_name(self._chain, upper, first_good=fix), chance) for upper, chance in likely)
         self._reporter(
             SearchMoved(
                 suspects,

@@ -66,7 +66,10 @@ def _ending(recorded: RecordedRun) -> Ending:
             request, chain, search, decision, bracket, lambda index: recorded.tried.get(chain.candidates[index])
         )  # fmt: skip
     assert isinstance(decision, Probe)
-    likely = ", ".join(f"{step_name(chain, upper)} ({chance:.0%})" for upper, chance in search.suspects(MOST_SUSPECTS))
+    likely = ", ".join(
+        f"{step_name(chain, upper, first_good=request.first_good)} ({chance:.0%})"
+        for upper, chance in search.suspects(MOST_SUSPECTS)
+    )
     fail_if_good, fail_if_bad = search.rates()
     return Ending(
         Verdict.UNDETERMINED,

@@ -119,6 +119,7 @@ class Replay:
         return len(outcomes) - outcomes.count(Outcome.INFRA) >= enough
 
 
-def step_name(chain: Chain, upper: int) -> str:
-    """A step in words: "pybind11 3.0.4 -> 3.1.0"."""
-    return ", ".join(f"{move.pin} {short_text(move.old)} -> {short_text(move.new)}" for move in chain.moves(upper))
+def step_name(chain: Chain, upper: int, *, first_good: bool = False) -> str:
+    """A step in words, from the older value: "pybind11 3.0.4 -> 3.1.0"."""
+    moves = ((move.pin, short_text(move.old), short_text(move.new)) for move in chain.moves(upper))
+    return ", ".join(f"{pin} {new} -> {old}" if first_good else f"{pin} {old} -> {new}" for pin, old, new in moves)
