@@ -59,14 +59,12 @@ class Search:
     Attributes:
         full: every variable's mask of all values.
         domains: what each variable can still be; outside of `solve`, what holds without any decision.
-        solves: how often `solve` was called.
         conflicts: how many clauses were learned.
     """
 
     def __init__(self) -> None:
         self.full: list[int] = []
         self.domains: list[int] = []
-        self.solves = 0
         self.conflicts = 0
         self._out: list[list[Edge]] = []
         self._into: list[list[Edge]] = []
@@ -160,7 +158,6 @@ class Search:
         Returns:
             Domains and 0, or None and a mask of facts that contradict the assumptions.
         """
-        self.solves += 1
         if self.settle() is not None:
             return None, self._impossible or 0
         while True:

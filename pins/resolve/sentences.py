@@ -71,7 +71,7 @@ class _Story:
                 yield from self._before(source, merging=False)
                 yield self._forward(step, source, target)
                 if not step.left:
-                    yield from self._before(target, merging=False)
+                    yield from self._before(target, merging=False, wanted=self._allowed(step))
             else:
                 yield from self._before(source, merging=True)
                 yield from self._before(target, merging=True)
@@ -80,7 +80,15 @@ class _Story:
             self.untold.remove(number)
             yield self._unit(self.universe.facts[number])
 
-    def _before(self, node: Node, *, merging: bool) -> Iterable[Sentence]:
+    def _allowed(self, step: Step) -> int:
+        """What the choices that are left of a step's source allow of its target."""
+        union = 0
+        for given, allowed in step.edge.rows:
+            if given & step.source:
+                union |= allowed
+        return union
+
+    def _before(self, node: Node, *, merging: bool, wanted: int = 0) -> Iterable[Sentence]:
         """What is known of a name before it is first used; what is merged into the next sentence is left for it."""
         for number in [*self.untold]:
             fact = self.universe.facts[number]
@@ -88,7 +96,7 @@ class _Story:
                 continue
             if merging and isinstance(fact, Stated):
                 continue
-            if isinstance(fact, Unusable) and not self._matters(fact, node):
+            if isinstance(fact, Unusable) and not fact.mask & wanted and not self._matters(fact, node):
                 self.untold.remove(number)
                 continue
             self.untold.remove(number)
@@ -115,10 +123,7 @@ class _Story:
         excluded = 0 if step.left else step.target & ~ABSENT
         wanted, premises, count = self._quoted(source, values, target, excluded)
         if count > _MOST_REQUIREMENTS:
-            union = 0
-            for given, allowed in step.edge.rows:
-                if given & values:
-                    union |= allowed
+            union = self._allowed(step)
             listed = run_text(target.choices, union, self._offered(target) | union, open_ended=False)
             wanted = f"{_title(target)} {listed}"
         text = f"{who} {_verb(values, 'require')} {wanted}"
@@ -182,7 +187,7 @@ class _Story:
         """Whether another fact limits a name, and not only what exists of it."""
         facts = (self.universe.facts[number] for number in self.core if number != besides)
         return any(
-            (isinstance(fact, Stated) and fact.name == node.name)
+            (isinstance(fact, Stated | Unusable | Admission) and fact.name == node.name)
             or (isinstance(fact, Asks) and self._node(fact.edge.target) is node)
             for fact in facts
         )

@@ -35,11 +35,13 @@ class Solver:
     Attributes:
         universe: what is known so far.
         failed_on: after `solve` found nothing: the mask of facts on which that stands.
+        questions: how often `solve` was asked.
     """
 
     def __init__(self, universe: Universe) -> None:
         self.universe = universe
         self.failed_on = 0
+        self.questions = 0
         self._preferred: dict[int, int] = {}
 
     def read_ahead(self, targets: Sequence[Node]) -> None:
@@ -55,6 +57,11 @@ class Solver:
             for node in self.universe.names()
             if search.domains[node.variable] & ~ABSENT
         }
+        self._read_on(wanted)
+
+    def _read_on(self, wanted: set[tuple[int, int]]) -> None:
+        """Read what these (variable, choice) require, and on from there."""
+        search = self.universe.search
         seen = set(wanted)
         while wanted and len(seen) < _MOST_READ_AHEAD:
             asked_for = self.universe.read(sorted(wanted))
@@ -64,8 +71,10 @@ class Solver:
             for node, _, allowed in asked_for:
                 domain = search.domains[node.variable] & allowed & ~ABSENT
                 if domain:
-                    pair = (self.universe.base(node).variable, self._best(node, domain))
-                    if pair not in seen:
+                    base = self.universe.base(node)
+                    choice = self._best(base, domain)
+                    pair = (base.variable, choice)
+                    if pair not in seen and not self.universe.is_read(base, choice):
                         seen.add(pair)
                         wanted.add(pair)
 
@@ -77,6 +86,7 @@ class Solver:
             certain: whether it may not stand on anything unknown.
         """
         search = self.universe.search
+        self.questions += 1
         while True:
             world = self.universe.admissions.closed_world()
             given = [(self.universe.guess, ABSENT)] if certain and self.universe.guess_is_possible else []
@@ -86,7 +96,7 @@ class Solver:
                 domains, self.failed_on = search.solve([*world, *about, *given, *assumptions], self._decide)
             except NeedsReading as needs:
                 search.give_up()
-                self.universe.read(needs.wanted)
+                self._read_on(set(needs.wanted))
                 continue
             if domains is None:
                 return None

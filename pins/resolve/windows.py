@@ -116,7 +116,6 @@ class _Projection:
         self.models: list[Model] = []
 
     def run(self) -> Windows:
-        search = self.universe.search
         self.solver.read_ahead(self.targets)
         first = self.solver.solve()
         perhaps = first is not None
@@ -132,7 +131,7 @@ class _Projection:
             for node in self.targets:
                 self._settle_target(node, certain=False)
         found = tuple(self._window(node) for node in self.targets)
-        return Windows(self.solver, found, first is not None, perhaps, search.solves, first)
+        return Windows(self.solver, found, first is not None, perhaps, self.solver.questions, first)
 
     def _settle_target(self, node: Node, *, certain: bool) -> None:
         """Ask for all open choices of a target at once, until none of them has a solution."""
