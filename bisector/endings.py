@@ -47,8 +47,8 @@ def ending_of(
     elif verdict is Verdict.CULPRIT and _changes_nothing(request, known(lower), known(upper)):
         verdict = Verdict.ENVIRONMENT
         reason = (
-            f"the step {step_name(chain, upper, first_good=request.first_good)} changes nothing in what was built, so that it cannot be the cause: the"
-            " script is flaky, or something outside the candidates changed"
+            f"the step {step_name(chain, upper, first_good=request.first_good)} changes nothing in what was built, so"
+            " that it cannot be the cause: the script is flaky, or something outside the candidates changed"
         )
     elif verdict is Verdict.UNDETERMINED and conclusion.expected_further_runs is not None:
         reason += f"; about {max(1, round(conclusion.expected_further_runs))} further runs would settle it"
