@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event as Flag
 
+from bisector.disk_budget import given_up
 from bisector.entries import BuildStatus
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
 from bisector.events import BuildEnded, BuildStarted, Note, Reporter, SmokeStarted
@@ -63,6 +64,7 @@ class Prober:
         executor: where the work runs.
         reporter: told of every start and end.
         redact: masks credentials in text that is recorded.
+        disk: bytes that builds may take together, None for no limit.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class Prober:
         reporter: Reporter,
         *,
         redact: Callable[[str], str] = lambda text: text,
+        disk: int | None = None,
     ) -> None:
         self._environment = environment
         self._smoke = smoke
@@ -83,6 +86,7 @@ class Prober:
         self._executor = executor
         self._reporter = reporter
         self._redact = redact
+        self._disk = disk
         self._host = socket.gethostname()
         self._script_digest = digest_of(smoke.path)
         self._active: dict[Future[object], _Active] = {}
@@ -282,11 +286,26 @@ class Prober:
         tried.build_seconds = seconds
         self._journal.end_build(active.number, BuildStatus.BUILT, seconds, build=build)
         self._reporter(BuildEnded(tried.entry.id, tried.candidate, seconds))
+        self._keep_to_disk(tried)
         self._start_run(active)
         for why in active.also:
             self._start_run(_Active(tried, why, Flag()))
         active.also.clear()
         return None
+
+    def _keep_to_disk(self, newest: Tried) -> None:
+        """Remove builds that are not needed now where all take more room than they may."""
+        size_of = getattr(self._environment, "sizes_of", None)  # of those whose builds are large
+        if self._disk is None or size_of is None:
+            return
+        built = [tried for tried in self._tried.values() if tried.build is not None]
+        sizes = size_of([tried.build for tried in built])
+        needed = {newest.candidate, *(active.tried.candidate for active in self._active.values())}
+        for tried in given_up(built, needed, sum(sizes) - self._disk, sizes):
+            assert tried.build is not None
+            self._environment.remove(tried.build)
+            tried.build = None
+            self._reporter(Note(f"{tried.candidate}: its build is removed to keep to --disk"))
 
     def _not_built(self, active: _Active, error: InfeasibleError | BuildFailedError) -> Finished:
         tried = active.tried

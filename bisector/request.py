@@ -105,6 +105,7 @@ class DockerRequest:
         build_options: further options of `docker build`, as typed, one by one (`--docker-build-option`).
         index_time: whether builds read package indexes as of the run's time (off with `--no-index-time`).
         commit_pins: those of the pins whose values are commits.
+        disk: bytes that the images of a run may take together, None for no limit (`--disk`).
         reuse_stages: (stage, image) that are taken as built once; "" for as the bad end has it (`--reuse-stage`).
     """
 
@@ -122,6 +123,7 @@ class DockerRequest:
     index_time: bool = True
     commit_pins: tuple[str, ...] = ()
     reuse_stages: tuple[tuple[str, str], ...] = ()
+    disk: int | None = None
 
 
 @dataclass(frozen=True)

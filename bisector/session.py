@@ -251,6 +251,7 @@ def _drive(
         LocalExecutor(request.workers),
         reporter,
         redact=redact,
+        disk=request.docker.disk,
     )
     deadline = None if request.budget is None else started + request.budget - before
 

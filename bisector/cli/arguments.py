@@ -129,6 +129,18 @@ def parse_duration(text: str, option: str) -> float:
     return seconds
 
 
+def parse_size(text: str, option: str) -> int:
+    """`800M`, `50G`, `1.5T` or plain bytes, as bytes; powers of 1024."""
+    expected = f"a size such as 800M, 50G or 1T, for example {option} 50G"
+    found = re.fullmatch(rf"{_COUNT}\s*([kmgt]?)(?:i?b)?", text.strip().lower(), re.ASCII)
+    if not found:
+        raise wrong(option, text, "is no size", expected)
+    size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " "))
+    if size <= 0:
+        raise wrong(option, text, "is out of bounds", expected)
+    return size
+
+
 def parse_date(text: str, option: str) -> datetime:
     """`2026-08-01` (its beginning, UTC) or an RFC 3339 instant, as an aware time in UTC."""
     expected = f"a date or an RFC 3339 time, for example {option} 2026-08-01 or {option} 2026-08-01T12:00:00Z"

@@ -105,6 +105,7 @@ class RunOptions:
     reuse_stage: Annotated[
         Texts, _text("--reuse-stage", "STAGE[=IMAGE]", "docker: take it as built once. Repeatable.", rare=True)
     ] = ()
+    disk: Annotated[Text, _text("--disk", "50G", "docker: what images of a run may take.", rare=True)] = None
     cache_from: Annotated[Texts, _text("--cache-from", "SRC", "docker: layers from there.", rare=True)] = ()
     cache_to: Annotated[Texts, _text("--cache-to", "DEST", "docker: layers to there.", rare=True)] = ()
     secret: Annotated[Texts, _text("--secret", "id=...", "docker: a build secret.", rare=True)] = ()

@@ -36,7 +36,7 @@ ONLY_FOR = {
     ),
     "docker": (
         "dockerfile", "context", "target", "build_arg", "secret", "ssh", "gpu", "mount", "models", "docker_arg",
-        "docker_build_option", "no_index_time", "reuse_stage", "cache_from", "cache_to",
+        "docker_build_option", "no_index_time", "reuse_stage", "cache_from", "cache_to", "disk",
     ),
     "command": ("build_command",),
 }  # fmt: skip
@@ -280,9 +280,19 @@ def _docker(options: RunOptions, directory: Path) -> DockerRequest:
             *(f"--cache-from={source}" for source in options.cache_from),
             *(f"--cache-to={target}" for target in options.cache_to),
         ),
+        disk=_disk(options),
         reuse_stages=tuple(_reused_stage(text) for text in options.reuse_stage),
         index_time=not options.no_index_time,
     )
+
+
+def _disk(options: RunOptions) -> int | None:
+    if options.disk and options.reuse_stage:
+        raise UsageError(
+            "--disk beside --reuse-stage: an image that was removed and built again could not be told from a full one;"
+            " leave one of them out"
+        )
+    return _given(options.disk, lambda text: arguments.parse_size(text, "--disk"))
 
 
 def _reused_stage(text: str) -> tuple[str, str]:

@@ -209,6 +209,13 @@ class DockerEnvironment:
                 return ended
         return ended
 
+    def sizes_of(self, builds: Sequence[Build]) -> list[int]:
+        """Bytes that each image takes for itself; layers that several share are no one's own."""
+        with engine() as client:
+            listed = {entry["Id"]: entry for entry in client.df()["Images"] or ()}
+        own = {name: int(entry["Size"]) - max(0, int(entry.get("SharedSize", 0))) for name, entry in listed.items()}
+        return [own.get(build.location, 0) for build in builds]
+
     def shell(self, build: Build) -> str:
         """The command line that gets into a candidate, as a person types it."""
         request = self._request
