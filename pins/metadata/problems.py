@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from pins.metadata.environments.dockerfile import effective_requests
 from pins.metadata.environments.model import FileEnvironments, Project, StageContents
+from pins.metadata.environments.requests_in_force import effective_requests
 from pins.metadata.git_requirements import BUILD, INSTALL, GitProject
 from pins.metadata.known_facts import KnownFacts
 from pins.resolve.problem import Constraint, Origin, Problem

@@ -244,7 +244,7 @@ def test_what_is_read_is_what_running_it_gives(body: str, a: bool, b: bool, chan
         "secret": lambda: chance,
         "hidden": lambda: ["h"] if chance else [],
         "risky": risky,
-        "spoil": lambda value: value.append("s"),
+        "spoil": lambda value: value.append("s") or value,
         "print": lambda *_: None,
     }
     captured: dict[str, Any] = {}

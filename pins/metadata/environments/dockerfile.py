@@ -2,8 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 
 from pins.files.commands.pip import PipCall, read_pip
 from pins.files.commands.wrappers import unwrap
@@ -16,12 +15,12 @@ from pins.files.shell.command import Command
 from pins.files.values import Fragment, Value, text_of, unknown_of
 from pins.metadata.environments.build_commands import read_build, read_copy, wheel_directory
 from pins.metadata.environments.model import InstalledProject, Project, Requested, StageContents
+from pins.metadata.environments.wheel_places import add_wheels, joined, moved, names_wheels, rooted, without_wildcard
 from pins.model import Pin, PinKind
 from pins.resolve.problem import Constraint, Origin
 
 _MOUNT = re.compile(r"--mount=(.*)", re.DOTALL)
 _UPGRADE = frozenset({"-U", "--upgrade", "--force-reinstall", "--reinstall"})
-_WHEELS = re.compile(r"(?:\*[^/]*\.whl|\*|[^/]*\.whl)\Z")
 ReadFile = Callable[[str], bytes | None]
 
 
@@ -86,7 +85,7 @@ class _StageReader:
             if source is not None:
                 start = options.get("source", options.get("src", "/"))
                 target = options.get("target", options.get("dst", options.get("destination", "/")))
-                found.update(_moved(source.wheels, start, posixpath.join(step.workdir or "/", target)))
+                found.update(moved(source.wheels, start, posixpath.join(step.workdir or "/", target)))
         return found
 
     def _copied(self, step: StepReading, contents: StageContents) -> None:
@@ -104,7 +103,7 @@ class _StageReader:
             return
         target = posixpath.join(step.workdir or "/", words[-1])
         for word in words[:-1]:
-            _add_wheels(contents, _moved(source.wheels, _without_wildcard(word), target))
+            add_wheels(contents, moved(source.wheels, without_wildcard(word), target))
 
     def _stage_contents(self, name: str) -> StageContents | None:
         stage = self.reading.stages.find(name) if name else None
@@ -121,22 +120,21 @@ class _StageReader:
         if call := read_pip(words):
             self._pip(call, words, command, step, before, contents)
         elif build := read_build(words):
-            directory = _joined(command.directory, build.source)
+            directory = joined(command.directory, build.source)
             project = self._project(directory, command, step, before, contents, isolated=build.isolated)
             if project is not None:
                 contents.built.append(project)
                 contents.does_something = True
                 if build.makes == "wheel":
-                    output = _joined(directory if build.source == "." else command.directory, build.output)
-                    contents.wheels.setdefault(_rooted(output), []).append(project)
+                    output = joined(directory if build.source == "." else command.directory, build.output)
+                    contents.wheels.setdefault(rooted(output), []).append(project)
                 elif build.makes == "install":
                     contents.installed.append(InstalledProject(project, project.line))
         elif copy := read_copy(words):
             for source in copy.sources:
-                if _WHEELS.search(posixpath.basename(source)):
-                    start = _joined(command.directory, posixpath.dirname(source) or ".")
-                    moved = _moved(contents.wheels, start, _joined(command.directory, copy.target))
-                    _add_wheels(contents, moved)
+                if names_wheels(source):
+                    start = joined(command.directory, posixpath.dirname(source) or ".")
+                    add_wheels(contents, moved(contents.wheels, start, joined(command.directory, copy.target)))
 
     def _pip(
         self,
@@ -193,20 +191,20 @@ class _StageReader:
         bracket = re.search(r"\[([^\]]*)\]\Z", text)
         path = text[: bracket.start()] if bracket else text
         extras = tuple(part.strip() for part in bracket[1].split(",") if part.strip()) if bracket else ()
-        if _WHEELS.search(posixpath.basename(path)) and not path.endswith("/"):
-            directory = _rooted(_joined(command.directory, posixpath.dirname(path) or "."))
+        if names_wheels(path):
+            directory = rooted(joined(command.directory, posixpath.dirname(path) or "."))
             projects = contents.wheels.get(directory, [])
             if not projects:
                 contents.notes.append(f"{self.file}:{line}: {text}: what lies there is not known, and not counted")
             contents.installed += [InstalledProject(project, line, alone, extras) for project in projects]
             return
-        project = self._project(_joined(command.directory, path), command, step, before, contents, isolated=isolated)
+        project = self._project(joined(command.directory, path), command, step, before, contents, isolated=isolated)
         if project is None:
             contents.notes.append(f"{self.file}:{line}: {text}: a local directory that is not at hand, not counted")
             return
         contents.built.append(project)
         if call.action == "wheel":
-            output = _rooted(_joined(command.directory, wheel_directory(words)))
+            output = rooted(joined(command.directory, wheel_directory(words)))
             contents.wheels.setdefault(output, []).append(project)
         else:
             contents.installed.append(InstalledProject(project, line, alone, extras))
@@ -223,7 +221,7 @@ class _StageReader:
         installs: bool,
     ) -> None:
         text, line = text_of(path), self._line(command)
-        full = _joined(command.directory, text)
+        full = joined(command.directory, text)
         checkout = self._checkout(full, contents)
         if checkout is not None and role == "requirement":
             inside = posixpath.relpath(full, checkout.directory)
@@ -343,66 +341,3 @@ def _may_lead_into(command: Command) -> bool:
     undecided = [condition for condition in command.conditions if condition.holds is None]
     looks = any("setup.py" in condition.text or "pyproject.toml" in condition.text for condition in undecided)
     return command.name == "cd" and len(command.words) == 2 and looks
-
-
-def _rooted(path: str) -> str:
-    """A path as a name for a place: what is relative where the working directory is not known counts from the top."""
-    return posixpath.normpath(posixpath.join("/", path))
-
-
-def _joined(directory: str, path: str) -> str:
-    return posixpath.normpath(posixpath.join(directory or ".", path))
-
-
-def _without_wildcard(path: str) -> str:
-    return posixpath.dirname(path) if _WHEELS.search(posixpath.basename(path)) and not path.endswith("/") else path
-
-
-def _moved(wheels: Mapping[str, list[Project]], source: str, target: str) -> dict[str, list[Project]]:
-    """Where wheels below one directory lie when the directory is seen at another place."""
-    start, end = _rooted(source), _rooted(target)
-    return {
-        posixpath.normpath(posixpath.join(end, posixpath.relpath(directory, start))): list(projects)
-        for directory, projects in wheels.items()
-        if directory == start or directory.startswith(start.rstrip("/") + "/")
-    }
-
-
-def _add_wheels(contents: StageContents, moved: Mapping[str, list[Project]]) -> None:
-    for directory, projects in moved.items():
-        there = contents.wheels.setdefault(directory, [])
-        there += [project for project in projects if project not in there]
-
-
-def effective_requests(contents: StageContents) -> Iterator[tuple[Requested, str]]:
-    """The requirements that still hold at the end of a stage, and for those that do not, which one replaced them.
-
-    A later command replaces what an earlier one asked for where both cannot be true, or where it asks for the newest.
-    """
-    from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.utils import canonicalize_name
-
-    later: dict[str, list[tuple[Requested, Requirement]]] = {}
-    found: list[tuple[Requested, str]] = []
-    for one in reversed(contents.requested):
-        try:
-            requirement = Requirement(one.text)
-        except InvalidRequirement:
-            found.append((one, ""))
-            continue
-        name = canonicalize_name(requirement.name)
-        replaced = ""
-        for other, newer in later.get(name, []):
-            together = requirement.specifier & newer.specifier
-            same_command = (other.file, other.line) == (one.file, one.line)
-            if not same_command and (other.upgrade or together.is_unsatisfiable()):
-                replaced = f"{other.file}:{other.line} ({other.text})"
-        found.append((one, replaced))
-        if not replaced:
-            later.setdefault(name, []).append((one, requirement))
-    yield from reversed(found)
-
-
-def without_pin(project: Project) -> Project:
-    """The project as it is, however it came to its revision: two that are equal so are built from the same files."""
-    return replace(project, stage="", line=0, pin_line=0, comment="")

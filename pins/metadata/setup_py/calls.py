@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from pins.metadata.setup_py.expressions import ROOT, TEXT_METHODS, Expressions, Surroundings
+from pins.metadata.setup_py.expressions import Expressions
+from pins.metadata.setup_py.surroundings import ROOT, TEXT_METHODS, Surroundings
 from pins.metadata.setup_py.values import Function, Known, Names, Symbol, Text, Unknown, Value, assumptions_of, plain
 
 _LARGEST_FILE = 2**20

@@ -7,27 +7,12 @@ import ast
 import operator
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from pins.metadata.setup_py.surroundings import BUILT_IN, LONGEST, MOST_STEPS, ROOT, Surroundings, TooMuchError
 from pins.metadata.setup_py.values import Function, Known, Names, Symbol, Text, Unknown, Value, assumptions_of, plain
 
-ROOT = "/tree"
-"""Where the tree is taken to lie, so that paths made from `__file__` can be followed."""
-_LONGEST = 100_000
-_MOST_STEPS = 50_000
-BUILT_IN = frozenset({"open", "len", "str", "int", "bool", "list", "tuple", "set", "dict", "sorted", "any", "all"})
-TEXT_METHODS = frozenset(
-    [
-        *("strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "upper", "lower"),
-        *("replace", "join", "format", "partition", "rpartition", "removeprefix", "removesuffix", "title", "isdigit"),
-    ]
-)
-PURE = BUILT_IN | {"print", "isinstance", "repr", "max", "min", "sum", "zip", "enumerate", "range", "map", "filter"}
-"""Functions that change nothing of what they are given."""
-PURE_METHODS = TEXT_METHODS | {"get", "keys", "values", "items", "copy", "index", "count", "read", "write", "exists"}
-"""Methods that do not change what they belong to, nor what they are given."""
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -40,27 +25,6 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.In: lambda one, other: one in other,
     ast.NotIn: lambda one, other: one not in other,
 }
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What the file would find around it.
-
-    Attributes:
-        read: gives a file of the tree by its path from the top, None when there is none.
-        file: path of the `setup.py` from the top of the tree.
-        variables: the environment of the build.
-        markers: of the target, as PEP 508 names them.
-    """
-
-    read: Callable[[str], bytes | None]
-    file: str
-    variables: Mapping[str, str]
-    markers: Mapping[str, str]
-
-
-class TooMuchError(Exception):
-    """The file asks for more steps than any honest one does."""
 
 
 class Expressions:
@@ -83,7 +47,7 @@ class Expressions:
             TooMuchError: there were too many.
         """
         self._steps += 1
-        if self._steps > _MOST_STEPS:
+        if self._steps > MOST_STEPS:
             raise TooMuchError
 
     def value(self, node: ast.expr, names: Names) -> Value:
@@ -94,7 +58,7 @@ class Expressions:
         if (
             isinstance(found, Known)
             and isinstance(found.value, str | bytes | list | tuple)
-            and len(found.value) > _LONGEST
+            and len(found.value) > LONGEST
         ):
             raise TooMuchError
         return found

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from pins.metadata.declarations import Declarations, Statement, Subject, with_extra
 from pins.metadata.python_syntax import syntax_of
-from pins.metadata.setup_py.expressions import Surroundings
 from pins.metadata.setup_py.statements import Reading, SetupCall
+from pins.metadata.setup_py.surroundings import Surroundings
 from pins.metadata.setup_py.values import Known, Unknown, Value
 
 _LARGEST = 2**20

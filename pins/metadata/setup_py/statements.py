@@ -7,7 +7,9 @@ import ast
 from dataclasses import dataclass, field
 from enum import Enum
 
-from pins.metadata.setup_py.expressions import PURE, PURE_METHODS, Expressions, Surroundings, TooMuchError
+from pins.metadata.setup_py.changes import METHODS, change
+from pins.metadata.setup_py.expressions import Expressions
+from pins.metadata.setup_py.surroundings import PURE, PURE_METHODS, Surroundings, TooMuchError
 from pins.metadata.setup_py.values import Function, Known, Names, Symbol, Unknown, Value, containers, copied, merged
 
 _SETUP = frozenset(
@@ -196,34 +198,20 @@ class Reading:
         return Next.FOLLOWING
 
     def _changes_list(self, node: ast.Call, frame: _Frame) -> bool:
-        """Do what `append`, `extend` and `update` do; False for any other call."""
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("append", "extend", "update", "insert"):
+        """Do what `append`, `extend` and their like do; False for any other call."""
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in METHODS:
             return False
-        name = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
         owner = self._expressions.value(node.func.value, self._names(frame))
         given = [self._value(part, frame) for part in node.args]
-        if isinstance(owner, Unknown) and node.func.attr in ("append", "extend"):
-            added = [given[0]] if node.func.attr == "append" and given else self._expressions.members(given[0]) or []
-            owner.members += added
+        done = change(self._expressions, node, node.func.attr, owner, given, self._rested)
+        if isinstance(done, Unknown) and isinstance(owner, Known):
+            for scope in (frame.names, self._globals):
+                for name, value in list(scope.items()):
+                    if id(owner.value) in containers(value):  # another name of the list, or what holds it
+                        same = isinstance(value, Known) and value.value is owner.value
+                        scope[name] = Unknown(done.why, done.line, list(done.members) if same else [])
             return True
-        if not isinstance(owner, Known) or not given:
-            return False
-        if node.func.attr == "update" and isinstance(owner.value, dict):
-            if isinstance(given[0], Known) and isinstance(given[0].value, dict):
-                owner.value.update(given[0].value)
-                return True
-            return False
-        if not isinstance(owner.value, list):
-            return False
-        if node.func.attr in ("append", "insert"):
-            owner.value.append(self._rested(given[-1]))
-            return True
-        members = self._expressions.members(given[0])
-        if members is not None:
-            owner.value.extend(map(self._rested, members))
-        elif name:
-            frame.names[name] = Unknown(node, node.lineno, list(owner.value))
-        return members is not None or bool(name)
+        return done is True
 
     def _if(self, statement: ast.If, frame: _Frame) -> Next:
         holds, rests = self._expressions.truth(statement.test, self._names(frame))
