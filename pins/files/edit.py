@@ -11,6 +11,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from pins.errors import UsageError
+from pins.files.image_reference import holds_digest, is_digest
 from pins.model import Form, Pin, PinKind, Place, Quoting
 
 _SHELL_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!-]*\Z")
@@ -20,7 +21,7 @@ _OPERATOR = re.compile(rb"={1,3}[ \t]*\Z")  # conda writes a single one
 _STARTS_WITH_OPERATOR = re.compile(r"\s*(?:===|==|~=|!=|<=|>=|<|>)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _REVISION = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[^\s~^:?*\[\\\x00-\x20]+(?<![./])\Z")
-_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*\Z")
+_IMAGE = re.compile(r"[:@]?[A-Za-z0-9][A-Za-z0-9._:/@+-]*\Z")
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,8 @@ def _check(pin: Pin, value: str, where: str) -> None:
         case PinKind.IMAGE:
             if not _IMAGE.match(value):
                 raise UsageError(f"{where}: {value!r} is not an image reference or tag")
+            if holds_digest(pin) and not is_digest(value):
+                raise UsageError(f"{where}: its place holds a digest, and {value!r} is none; give sha256:...")
         case PinKind.URL | PinKind.APT:
             if not value or re.search(r"[\s\"'<>]", value):
                 raise UsageError(f"{where}: {value!r} is not a version")

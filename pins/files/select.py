@@ -5,7 +5,7 @@ import re
 from packaging.utils import canonicalize_name
 
 from pins.errors import UsageError
-from pins.model import Pin, PinSet
+from pins.model import Pin, PinKind, PinSet
 
 
 def select(pins: PinSet, name: str, *, line: int | None = None, stage: str | None = None) -> list[Pin]:
@@ -13,7 +13,8 @@ def select(pins: PinSet, name: str, *, line: int | None = None, stage: str | Non
 
     Args:
         pins: where to look.
-        name: as shown, or the ARG that holds it; case, ``-`` and ``_`` do not matter.
+        name: as shown, or the ARG that holds it, or the last part of an image's name; case, ``-`` and ``_`` do not
+            matter.
         line: only the pin written or used on this line.
         stage: only pins written or used in this stage, whose name is taken in any case as in the file.
 
@@ -23,6 +24,7 @@ def select(pins: PinSet, name: str, *, line: int | None = None, stage: str | Non
     wanted = canonicalize_name(name)
     found = [pin for pin in pins.pins if canonicalize_name(pin.name) == wanted]
     found = found or [pin for pin in pins.pins if wanted in {canonicalize_name(alias) for alias in pin.aliases}]
+    found = found or [pin for pin in pins.pins if pin.kind is PinKind.IMAGE and _last_part(pin.name) == wanted]
     if not found:
         raise UsageError(f"{pins.file} has no pin {name!r}{_hint(pins, wanted)}")
     chosen = found
@@ -43,6 +45,10 @@ def place(pin: Pin) -> str:
     return f"{where}{stage}: {pin.name} = {pin.value if pin.value is not None else pin.unknown or 'open'}"
 
 
+def _last_part(repository: str) -> str:
+    return canonicalize_name(repository.rpartition("/")[2])
+
+
 def _hint(pins: PinSet, wanted: str) -> str:
     import difflib
 
@@ -54,7 +60,7 @@ def _hint(pins: PinSet, wanted: str) -> str:
     return f"; it has {shown}{', ...' if len(names) > 12 else ''}" if names else "; it has no pins at all"
 
 
-_ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9@][A-Za-z0-9@._/+-]*?)\s*(===|==|~=|!=|<=|>=|<|>|=)(.*)\Z", re.DOTALL)
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9@][A-Za-z0-9@._/:+-]*?)\s*(===|==|~=|!=|<=|>=|<|>|=)(.*)\Z", re.DOTALL)
 
 
 def read_assignment(text: str) -> tuple[str, str | None]:

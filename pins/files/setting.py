@@ -11,12 +11,13 @@ from packaging.utils import canonicalize_name
 from pins.errors import EnvironmentFailureError, UsageError
 from pins.files.dated_comment import date_edit
 from pins.files.edit import Edit, apply, edits_for
+from pins.files.image_reference import with_value
 from pins.files.locate import locate
 from pins.files.patch import unified_diff
 from pins.files.read import kind_of, read_pins
 from pins.files.reading import ReadRequest, read_all
 from pins.files.select import place, read_assignment, select
-from pins.model import Form, Pin, PinSet
+from pins.model import Form, Pin, PinKind, PinSet
 
 
 @dataclass(frozen=True)
@@ -173,9 +174,15 @@ def _chosen(pins: PinSet, name: str, request: SetRequest) -> list[Pin]:
 
 
 def _adapted(pin: Pin, value: str | None) -> str | None:
-    """``NAME==1.2`` reads as a specifier; where the place holds a version alone, the version is meant."""
+    """The value as the place takes it.
+
+    ``NAME==1.2`` reads as a specifier; where the place holds a version alone, the version is meant. Of an image, a
+    tag or a digest keeps the rest of the reference.
+    """
     if value is None:
         return value
+    if pin.kind is PinKind.IMAGE:
+        return with_value(pin, value.lstrip("="))
     version = value.lstrip("=").strip() if value.startswith("=") else value
     if pin.form in {Form.VALUE, Form.EXACT} or pin.kind.value != "package":
         return version if value.startswith("=") else value
