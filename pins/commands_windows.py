@@ -13,8 +13,10 @@ from pins.errors import NoSolutionError, UndeterminedError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from pins.report.windows_model import EnvironmentWindows
-    from pins.resolve.problem import Gathered, Problem
+    from pins.resolve.problem import Gathered, Problem, RequirementSource
     from pins.windows_request import Question
 
 app = new_app("Say which versions fit together, and why others do not.")
@@ -118,8 +120,8 @@ def _windows(
     )
     from pins.report.windows_model import WindowsReport
 
-    with gathered_for(request) as question:
-        found = tuple(_solved(question, one, also, verbose) for one, also in _alike(question.gathered.problems))
+    with gathered_for(request) as question, _watched(question, quiet) as source:
+        found = tuple(_solved(question, source, *one, verbose) for one in _alike(question.gathered.problems))
     report = WindowsReport(found, question.gathered.notes)
     code = max((_code(one) for one in found), default=0)
     if output_format == "json":
@@ -143,7 +145,19 @@ def _alike(problems: "Sequence[Problem]") -> "list[tuple[Problem, list[str]]]":
     return found
 
 
-def _solved(question: "Question", problem: "Problem", also: list[str], verbose: bool) -> "EnvironmentWindows":
+def _watched(question: "Question", quiet: bool) -> "AbstractContextManager[RequirementSource]":
+    """The source; a line on standard error now and then while it is read."""
+    from contextlib import nullcontext
+
+    from pins.reading_progress import heartbeat
+
+    source = question.gathered.source
+    return nullcontext(source) if quiet else heartbeat(source, say)
+
+
+def _solved(
+    question: "Question", source: "RequirementSource", problem: "Problem", also: list[str], verbose: bool
+) -> "EnvironmentWindows":
     from pins.report.windows_model import EnvironmentWindows
     from pins.resolve.bounds import package_windows
     from pins.resolve.exclusions import exclusions
@@ -151,12 +165,12 @@ def _solved(question: "Question", problem: "Problem", also: list[str], verbose: 
     from pins.resolve.why import why
     from pins.resolve.windows import windows_of
 
-    found = windows_of(problem, question.gathered.source)
+    found = windows_of(problem, source)
     if verbose:
         search = found.solver.universe.search
         names = len(found.solver.universe.names())
         say(f"{problem.name or 'solved'}: {found.solves} searches, {search.conflicts} conflicts, {names} names")
-    answer = None if found.possible else why(problem, question.gathered.source)
+    answer = None if found.possible else why(problem, source)
     return EnvironmentWindows(
         name=problem.name,
         target=question.target.description,
@@ -249,9 +263,9 @@ def _why(
         clones=clones(repo),
         without_rules=tuple(without_rule or ()),
     )
-    with gathered_for(request) as question:
-        gathered = question.gathered
-        answers = [(one.name, why(one, gathered.source, requirement)) for one in _concerned(gathered, requirement)]
+    with gathered_for(request) as question, _watched(question, quiet) as source:
+        concerned = _concerned(question.gathered, requirement)
+        answers = [(one.name, why(one, source, requirement)) for one in concerned]
     code = 0
     if any(answer.explanation for _, answer in answers):
         code = NoSolutionError.exit_code

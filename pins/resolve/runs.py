@@ -69,7 +69,7 @@ def run_text(choices: Sequence[Choice], mask: int, asked: int, *, open_ended: bo
     for first, last in runs(mask, asked):
         begins, ends = choices[first].label, choices[last].label
         if open_ended and last == newest and first != last:
-            parts.append(f"{begins} and newer")
+            parts.append(f"from {begins.partition('..')[0]} on" if ".." in begins else f"{begins} and newer")
         elif first == last:
             parts.append(begins)
         elif ".." in begins or ".." in ends:  # ranges of commits, of which one follows on the other

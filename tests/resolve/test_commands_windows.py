@@ -105,7 +105,7 @@ def test_every_form_names_the_windows(index: LocalIndex, tmp_path: Path, output_
     assert done.returncode == 0
     assert "spam" in done.stdout
     assert "2.0" in done.stdout
-    assert not done.stderr
+    assert all(line.startswith("reading: ") for line in done.stderr.splitlines())
 
 
 def test_constraints_bound_what_is_chosen_and_are_named_with_their_lines(index: LocalIndex, tmp_path: Path) -> None:
@@ -188,3 +188,24 @@ def test_a_known_bad_version_is_outside_until_it_is_ignored(index: LocalIndex, t
     assert found["packages"][0]["suggested"] == "3.0"
     assert found["packages"][0]["bounds"][0]["because"][0]["kind"] == "known-bad"
     assert ignoring["packages"][0]["suggested"] == "4.0"
+
+
+def test_a_line_now_and_then_says_how_far_reading_is() -> None:
+    from threading import Event
+
+    from pins.reading_progress import heartbeat
+    from tests.resolve.memory_source import MemorySource
+
+    said: list[str] = []
+    beaten = Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        beaten.set()
+
+    with heartbeat(MemorySource().add("spam", "1.0"), say, every=0.01) as source:
+        source.choices(["spam"])
+        source.requires([("spam", "1.0")])
+        beaten.clear()
+        assert beaten.wait(30)
+    assert said[-1] == "reading: 1 releases, 1 packages so far"
