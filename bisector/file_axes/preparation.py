@@ -1,6 +1,5 @@
 """From a request whose ends are files to an environment and axes."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +11,7 @@ from packaging.utils import canonicalize_name
 from bisector.file_axes.axes import GitAxis, file_axes
 from bisector.file_axes.ends import read_space
 from bisector.file_axes.floats import described, floating
+from bisector.file_axes.index import package_index
 from bisector.file_axes.repository import Repository
 from bisector.file_axes.space import FileSpace
 from bisector.file_axes.values import Releases
@@ -99,7 +99,7 @@ def docker_environment(
     from bisector.environments.docker.file_inputs import FileInputs
 
     assert request.files is not None
-    with _package_index(index) as source:
+    with package_index(index) as source:
         space = space_of(request, lambda name, date: source.releases(name, before=date or time))
     time = request.files.span[1] if request.files.span else time
     index_time = time if request.docker.index_time else None
@@ -116,13 +116,6 @@ def docker_environment(
     environment.space = space
     environment.notes += space.notes
     return environment
-
-
-def _package_index(index: "IndexConfiguration") -> "PackageIndex":
-    from pins.sources.package_index import PackageIndex
-    from pins.sources.page_cache import PageCache, cache_directory
-
-    return PackageIndex(index, cache=PageCache(cache_directory(os.environ)))
 
 
 def axes_from_files(

@@ -16,6 +16,7 @@ from packaging.version import Version
 
 from bisector.environments.base import Environment, InfeasibleError
 from bisector.environments.fixed_pins import FixedPins
+from bisector.file_axes.index import package_index
 from bisector.file_axes.opened import as_of, opened
 from bisector.file_axes.request import FilesRequest
 from bisector.model import Axis, AxisValue, Candidate, short_text
@@ -176,7 +177,7 @@ def _venv(
 def _axes(
     environment: "VenvEnvironment", names: Sequence[str], ends: Sequence[Mapping[str, str]], date: datetime
 ) -> list[Axis]:
-    with _index_of(environment) as source:
+    with package_index(environment.index, environment.interpreter) as source:
         return [_axis(source, name, ends[0][name], ends[1][name], date) for name in names]
 
 
@@ -187,16 +188,6 @@ def _axis(source: "PackageIndex", name: str, good: str, bad: str, date: datetime
         AxisValue(str(found.version), found.upload_time) for found in releases_between(known, low, high, name=name)
     ]
     return Axis(name, PinKind.FLOAT, tuple(values if low == good else reversed(values)))
-
-
-def _index_of(environment: "VenvEnvironment") -> "PackageIndex":
-    from pins.sources.package_index import PackageIndex
-    from pins.sources.page_cache import PageCache
-    from pins.sources.target import target_of
-
-    return PackageIndex(
-        environment.index, target_of(environment.interpreter), cache=PageCache(cache_directory(os.environ))
-    )
 
 
 def _wanted(name: str, only: Sequence[str], exclude: Sequence[str]) -> bool:

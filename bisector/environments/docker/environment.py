@@ -20,12 +20,13 @@ from bisector.environments.docker.build import (
     index_time_advice,
     last_words,
 )
+from bisector.environments.docker.candidate_inputs import BuildStep, CandidateInputs
 from bisector.environments.docker.cli import Builder, check_marker, cli_environment, trial
 from bisector.environments.docker.container import create, remove, run_container
 from bisector.environments.docker.credentials import masking, read_credentials, with_resolved
 from bisector.environments.docker.engine import engine, memory_kills_here, on_this_machine
 from bisector.environments.docker.files import room_archive
-from bisector.environments.docker.inputs import BuildInputs, BuildStep, CandidateInputs
+from bisector.environments.docker.inputs import BuildInputs
 from bisector.environments.docker.installed import PYTHONS, content_identity, installed
 from bisector.environments.docker.refusals import lacks_user, to_blame, users_options
 from bisector.environments.docker.run import (

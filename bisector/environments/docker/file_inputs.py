@@ -13,7 +13,8 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from bisector.environments.docker.inputs import BuildInputs, BuildStep
+from bisector.environments.docker.candidate_inputs import BuildStep
+from bisector.environments.docker.inputs import BuildInputs
 from bisector.environments.docker.reused_stages import check_reused, with_reused_stages
 from bisector.file_axes.space import FilePart, FileSpace
 from bisector.file_axes.versions import Version
