@@ -250,11 +250,16 @@ class GitProject:
         return Origin(OriginKind.INFERRED, self.file_at(implied.file, commit), implied.line, implied.sentence)
 
     def _lines_of(self, state: ProjectState) -> list[Implied]:
-        """What the code implies, as requirements: of cmake only where it is asked for at all (it may be another's)."""
-        asks = any(
-            canonicalize_name(one.text.split(">")[0].split("=")[0].strip()) == "cmake" for one in state.tree.build
-        )
-        return [one for one in state.implied if asks or not one.text.startswith("cmake")]
+        """What the code implies of what building it asks for anyway."""
+        return [one for one in state.implied if not one.text.startswith("cmake") or _asks_for_cmake(state)]
+
+    @property
+    def bounds_where_built(self) -> tuple[Constraint, ...]:
+        """What the code of the pinned commit implies of a cmake that building it does not ask for, but may find."""
+        if self.pinned is None or _asks_for_cmake(self.pinned.state):
+            return ()
+        implied = [one for one in self.pinned.state.implied if one.text.startswith("cmake")]
+        return tuple(Constraint(one.text, self._implied(one, self.pinned.at)) for one in implied)
 
     def file_at(self, path: str, commit: str) -> str:
         """A file of the tree for people, such as "ROCm/aiter@f0b55c0:pyproject.toml"."""
@@ -265,6 +270,10 @@ class GitProject:
 def _unknown(state: ProjectState) -> str:
     reasons = [state.tree.unknown.get(Subject.RUNTIME, ""), state.tree.unknown.get(Subject.BUILD, ""), state.unknown]
     return next((reason for reason in reasons if reason), "")
+
+
+def _asks_for_cmake(state: ProjectState) -> bool:
+    return any(re.match(r"cmake(?![\w-])", one.text, re.IGNORECASE) for one in state.tree.build)
 
 
 def _takes(wanted: str, python: Version) -> bool:

@@ -71,7 +71,8 @@ class Assembly:
         git: dict[str, GitProject] = {}
         for project in contents.built:
             if not project.isolated:
-                self._join(project, BUILD, project.line, "builds it without isolation", requirements, git)
+                found = self._join(project, BUILD, project.line, "builds it without isolation", requirements, git)
+                bounds += found.bounds_where_built if found is not None else ()
         for installed in contents.installed:
             extra = "" if installed.without_dependencies else ",".join([INSTALL, *installed.extras])
             found = self._join(installed.project, extra, installed.line, "installs it", requirements, git)

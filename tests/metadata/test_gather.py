@@ -170,6 +170,23 @@ def test_modules_that_are_installed_are_searched_for_what_they_import(
     assert (bound.requirement, bound.origin.place) == ("setuptools<82", f"own/kernels@{head}:kernels/__init__.py:2")
 
 
+def test_cmake_is_bounded_where_the_build_finds_it_without_asking(gathered: Gatherer, kernels: SmallRepository) -> None:
+    kernels.commit(
+        {
+            "pyproject.toml": '[build-system]\nrequires = ["setuptools", "cmake-format"]\n',
+            "CMakeLists.txt": "\ncmake_minimum_required(VERSION 3.1)\n",
+            "setup.py": f"# runs cmake\n{SETUP}",
+        }
+    )
+    head = kernels.git("rev-parse", "--short=8", "HEAD")
+    found = gathered(DOCKERFILE.format(revision=head), clones={"kernels": kernels.path})
+    bounds = named(found, "stage build_kernels").bounds
+    assert [(one.requirement, one.origin.place) for one in bounds if one.origin.kind is OriginKind.INFERRED] == [
+        ("cmake<4", f"own/kernels@{head}:CMakeLists.txt:2")
+    ]
+    assert not any(one.requirement == "cmake<4" for one in named(found, "stage final").bounds)
+
+
 def test_what_is_not_at_hand_is_said_and_not_counted(gathered: Gatherer, kernels: SmallRepository) -> None:
     found = gathered(DOCKERFILE.format(revision="f00f00f"))
     assert [problem.name for problem in found.problems] == ["stage base", "stage build_kernels", "stage final"]

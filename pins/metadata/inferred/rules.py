@@ -123,7 +123,7 @@ def _of_cmake(read: Read, directory: str) -> Iterator[Implied]:
 
 def _uses_cmake(read: Read, directory: str, tree: TreeRequirements) -> bool:
     """Whether the build runs CMake: it says so, or its `setup.py` does."""
-    if any(re.match(r"cmake\b", one.text, re.IGNORECASE) for one in tree.build):
+    if any(re.match(r"cmake(?![\w-])", one.text, re.IGNORECASE) for one in tree.build):
         return True
     if tree.backend.startswith(_BUILDS_WITH_CMAKE):
         return True
