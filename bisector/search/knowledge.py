@@ -142,7 +142,10 @@ class Knowledge:
     @cached_property
     def threshold(self) -> float:
         """Probability that the answer must hold."""
-        return self.settings.threshold(contradicted=self.open_group is None)
+        if self.open_group is not None:
+            return self.settings.threshold(contradicted=False)
+        fail_if_good, fail_if_bad = self.belief.rates()
+        return self.settings.threshold(contradicted=True, worst_rate=max(fail_if_good, 1.0 - fail_if_bad))
 
     @cached_property
     def sure(self) -> bool:

@@ -7,6 +7,9 @@ from enum import StrEnum
 WORST_EXPECTED_RATE = 0.3
 """A false outcome less frequent than this is ruled out by the confirming runs alone."""
 
+HIGH_RATE = 0.24
+"""From an error rate like this one on, as far as runs have shown it, the belief is trusted less."""
+
 
 class Observation(StrEnum):
     """What one run says about its candidate."""
@@ -115,14 +118,16 @@ class SearchSettings:
             return self.hits
         return max(self.hits, math.ceil(math.log((1.0 - self.confidence) / 10.0) / math.log(0.5)))
 
-    def threshold(self, *, contradicted: bool) -> float:
+    def threshold(self, *, contradicted: bool, worst_rate: float = 0.0) -> float:
         """Probability at which a step is taken for the culprit; stricter than asked for, as belief is optimistic.
 
-        More so once runs have contradicted each other: then it all rests on rates that few runs have shown.
+        More so once runs have contradicted each other: then it all rests on rates that few runs have shown, and most
+        so where the higher of them (`worst_rate`) is high.
         """
         if self.rates_known:
             return self.confidence
-        return 1.0 - (1.0 - self.confidence) / (4.0 if contradicted else 2.0)
+        share = 2.0 if not contradicted else 4.0 if worst_rate < HIGH_RATE else 8.0
+        return 1.0 - (1.0 - self.confidence) / share
 
     def run_limit(self, steps: int) -> int:
         """Runs after which a search over so many steps gives up."""
