@@ -242,6 +242,7 @@ class CommandEnvironment:
 
     def remove(self, build: Build) -> None:
         """See `Environment.remove`."""
+        self._checkouts.leave(Path(build.location) / TREE)
         remove_tree(Path(build.location))
 
 

@@ -1,7 +1,8 @@
 """The trees that a build command works in: a clean checkout of each git pin, in the build's own directory.
 
 With one git pin, the build's directory is its checkout. With several, each has a directory of its own in it, named as
-the pin is. They stay with the build, for what the command has made in them is what the script tries.
+the pin is. They stay with the build, for what the command has made in them is what the script tries. When builds are
+removed, a few of their trees are kept for the next builds, which then need write only what differs.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from bisector.environments.base import BuildFailedError
 from bisector.model import Candidate, Ended
 from pins.errors import EnvironmentFailureError
 from pins.sources.git.clone import Clone
-from pins.sources.git.work_trees import UnusableCommitError, check_out
+from pins.sources.git.work_trees import UnusableCommitError, check_out, give_tree, take_tree
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,17 @@ class CommandCheckouts:
         """
         for pin, place in self.places(tree):
             try:
+                if place == tree:
+                    place.rmdir()
+                if not take_tree(self.clones[pin], place):
+                    place.mkdir()
                 check_out(self.clones[pin], candidate[pin], place, self.cache)
             except UnusableCommitError as error:
                 raise BuildFailedError(str(error), Ended(1, errors=f"{error}\n")) from error
             except OSError as error:
                 raise EnvironmentFailureError(f"cannot check {pin} out to {place}: {error.strerror}") from error
+
+    def leave(self, tree: Path) -> None:
+        """Keep the checkouts of a build that is removed, as far as there is use for them: writing them takes long."""
+        for pin, place in self.places(tree):
+            give_tree(self.clones[pin], place)

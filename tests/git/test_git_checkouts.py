@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bisector.environments.command_checkouts import CommandCheckouts
+from bisector.model import Candidate
 from pins.errors import UsageError
 from pins.sources.git.address import RepositoryAddress, parse_address
 from pins.sources.git.clone import Clone, open_clone
@@ -141,6 +143,45 @@ def test_a_checkout_that_was_not_lent_for_long_is_removed_unless_it_is_lent(
     assert not tree.exists()
     with lent_tree(clone, source.ids["one"], cache) as tree:
         assert remove_unused(cache) == ()
+
+
+def test_a_tree_that_a_build_leaves_is_the_next_ones_and_clean(
+    source: RepositoryBuilder, cache: Path, tmp_path: Path
+) -> None:
+    clone = clone_of(source, cache)
+    builds = CommandCheckouts({"thing": clone}, cache)
+    trees = [tmp_path / f"build{number}" for number in range(4)]
+    for tree in trees[:3]:
+        tree.mkdir()
+        builds.write(Candidate((("thing", source.ids["one"]),)), tree)
+        (tree / "left").write_text("x")
+    kept = (trees[0] / "sub" / "b.txt").stat().st_ino
+    for tree in trees[:3]:
+        builds.leave(tree)
+    assert [tree.exists() for tree in trees] == [False, False, True, False]  # two are enough
+    trees[3].mkdir()
+    builds.write(Candidate((("thing", source.ids["one"]),)), trees[3])
+    assert (trees[3] / "sub" / "b.txt").stat().st_ino == kept
+    assert "left" not in files_of(trees[3])
+
+
+def test_a_link_that_a_script_put_in_the_place_of_a_checkout_is_not_followed(
+    source: RepositoryBuilder, cache: Path, tmp_path: Path
+) -> None:
+    clone = clone_of(source, cache)
+    mine = tmp_path / "mine"
+    run_git("clone", "--quiet", str(source.directory), str(mine), directory=tmp_path)
+    (mine / "precious").write_text("x")
+    for what in ("", ".git", ".git/index"):
+        with lent_tree(clone, source.ids["one"], cache) as tree:
+            place = tree / what
+            shutil.rmtree(place) if place.is_dir() else place.unlink()
+            place.symlink_to(mine / what)
+        with lent_tree(clone, source.ids["two"], cache) as tree:
+            assert files_of(tree)["a.txt"] == "second\n"
+            assert not tree.is_symlink()
+        assert (mine / "precious").read_text() == "x"
+        assert run_git("status", "--porcelain", directory=mine) == "?? precious"
 
 
 def test_nobody_is_given_a_checkout_that_another_has(source: RepositoryBuilder, cache: Path) -> None:

@@ -27,6 +27,8 @@ from pins.sources.git.program import GitFailedError, git
 TREES = "trees"
 UNUSED = 7 * 24 * 3600.0
 """Seconds after which a checkout that nobody was lent is removed."""
+KEPT = 2
+"""Checkouts that builds leave and that are kept."""
 _DEEPEST = 8
 """Submodules within submodules that are followed."""
 _MOST = 256
@@ -59,6 +61,35 @@ def lent_tree(clone: Clone, commit: str, cache: Path) -> Iterator[Path]:
                 yield _brought_to(clone, commit, room / str(number), cache)
                 return
     raise EnvironmentFailureError(f"all {_MOST} checkouts below {room} are in use; is something left over of old runs?")
+
+
+def take_tree(clone: Clone, place: Path) -> bool:
+    """Have a checkout that nobody is lent become the directory `place`, which does not exist; False without one.
+
+    It is at whatever commit it was: `check_out` writes what differs then, and not everything.
+    """
+    room = clone.room / TREES
+    for number in sorted(int(slot.name) for slot in room.glob("[0-9]*") if slot.name.isdigit()):
+        with lock_on(room / f"{number}.lock", wait=False) as mine, suppress(OSError):
+            for tree in (room / str(number)).iterdir() if mine else ():
+                tree.rename(place)  # fails where the two lie on different disks
+                return True
+    return False
+
+
+def give_tree(clone: Clone, place: Path) -> bool:
+    """Keep a checkout that is not needed any more for the next one who takes one; False where enough are kept."""
+    if not _is_own(place):
+        return False
+    room = clone.room / TREES
+    for number in range(KEPT):
+        with suppress(OSError, EnvironmentFailureError), lock_on(room / f"{number}.lock", wait=False) as mine:
+            slot = room / str(number)
+            if mine and not (slot.is_dir() and any(slot.iterdir())):
+                slot.mkdir(parents=True, exist_ok=True)
+                place.rename(slot / "kept")
+                return True
+    return False
 
 
 def _slots(room: Path, commit: str) -> Iterator[int]:
@@ -103,7 +134,7 @@ def _check_out(clone: Clone, commit: str, tree: Path, cache: Path, above: tuple[
     below = submodules(clone, commit)
     if below and (len(above) >= _DEEPEST or clone.address.text in above):
         raise UnusableCommitError(f"submodules of {clone.address.shown} lead in a circle, or too deep")
-    if tree.exists() and not (tree / ".git" / "index").is_file():
+    if os.path.lexists(tree) and not _is_own(tree):
         _remove(tree)
     try:
         _write_files(clone, commit, tree, below)
@@ -118,6 +149,12 @@ def _check_out(clone: Clone, commit: str, tree: Path, cache: Path, above: tuple[
         place = _inside(tree, submodule)
         inner = _clone_of(submodule, clone, commit, cache)
         _check_out(inner, submodule.commit, place, cache, (*above, clone.address.text))
+
+
+def _is_own(tree: Path) -> bool:
+    """Whether a directory is a checkout as it was left: a script may have put a link to something else in its place."""
+    index = tree / ".git" / "index"
+    return index.is_file() and not any(path.is_symlink() for path in (tree, index.parent, index))
 
 
 def _write_files(clone: Clone, commit: str, tree: Path, below: tuple[Submodule, ...]) -> None:
