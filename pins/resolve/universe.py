@@ -63,7 +63,7 @@ class Universe:
         self._edges: dict[tuple[int, int], Edge] = {}
         self._read: dict[str, dict[int, tuple[RequirementLine, ...]]] = {}
         self._requires: dict[tuple[str, int], Requires] = {}
-        self._unknown_edges: dict[str, Edge] = {}
+        self._unknown_edges: dict[int, Edge] = {}
         self._bounds: dict[str, list[tuple[Constraint, RequirementLine]]] = {}
         self._overridden: set[str] = set()
         self._missing: dict[str, str] = {}
@@ -229,7 +229,7 @@ class Universe:
             lines = tuple(read_line(text) for text in answer.lines)
             self._requires[node.name, choice] = answer
             self._read[node.name][choice] = lines
-            if answer.unknown or any(line.problem or line.url for line in lines):
+            if answer.unknown or any(line.problem for line in lines):
                 self._unknown(node, 2 << choice)
         new = [(node, choice) for base, choice in pairs for node in (base, *self._extras.get(base.name, ()))]
         asked_for: list[tuple[Node, int, int]] = []
@@ -267,6 +267,8 @@ class Universe:
             for extra in ("", *line.extras):
                 target = self._by_name[line.name, extra].variable
                 allowed[target] = allowed.get(target, mask) & mask
+            if line.url:
+                self._unknown(node, value)
             self.admissions.read(node, value, line, base)
             if base.versions.versionless and compares_versions(line.specifiers):
                 self._unknown_match(node, value, base)
@@ -292,10 +294,10 @@ class Universe:
     # What is not known.
 
     def _unknown(self, node: Node, mask: int) -> None:
-        edge = self._unknown_edges.get(node.name)
+        edge = self._unknown_edges.get(node.variable)
         if edge is None:
             edge = self.search.edge(node.variable, self.guess, self._variables.fact(NotKnown(node.name)))
-            self._unknown_edges[node.name] = edge
+            self._unknown_edges[node.variable] = edge
         self.search.row(edge, mask, GUESS)
         self.guess_is_possible = True
         node.avoid |= mask

@@ -8,7 +8,7 @@ from packaging.utils import canonicalize_name
 from pins.errors import UsageError
 from pins.resolve.core import minimal_core
 from pins.resolve.facts import Stated
-from pins.resolve.problem import Constraint, Origin, OriginKind, Problem, RequirementSource
+from pins.resolve.problem import Constraint, Origin, OriginKind, Problem, RequirementSource, Requires
 from pins.resolve.requirement_line import read_line
 from pins.resolve.search import Literal
 from pins.resolve.sentences import Sentence, sentences
@@ -113,9 +113,21 @@ def unknowns(universe: Universe, chosen: Mapping[str, str]) -> tuple[str, ...]:
         requires = universe.requires(name, choice)
         if requires is not None and requires.unknown:
             unread.append(f"{name} {label}: {requires.unknown}")
+        elif odd := _odd_line(requires):
+            unread.append(f"{name} {label}: {odd}")
         elif node.choices[choice].version is None:
             unversioned.append(f"{name} {label}: its version is not known")
     return tuple(unread or unversioned) or ("a requirement on the way names no version that an index knows",)
+
+
+def _odd_line(requires: Requires | None) -> str:
+    """Which requirement no index can answer, as a clause; "" where all are ordinary ones."""
+    for line in map(read_line, requires.lines if requires is not None else ()):
+        if line.problem:
+            return f"it requires {line.text!r}, which cannot be parsed"
+        if line.url:
+            return f"it requires {line.name} from an address, and what that is cannot be told from an index"
+    return ""
 
 
 def _asking(problem: Problem, question: str, source: RequirementSource) -> Problem:

@@ -152,3 +152,19 @@ def test_relaxations_of_random_universes_are_the_smallest_that_a_sat_solver_find
         assert {tuple(sorted(one)) for one in relaxed(answer)} == expected, f"universe {seed}"
         compared += bool(expected)
     assert compared > 5
+
+
+def test_what_comes_from_an_address_makes_a_version_unknown_only_where_it_counts() -> None:
+    source = MemorySource().add("eggs", "1.0").add("spam", "1.0", ["eggs @ https://example.invalid/eggs.whl"])
+    source.add("spam", "2.0", ["eggs @ https://example.invalid/eggs.whl ; extra == 'odd'"]).add("spam", "3.0", ["<?>"])
+    [spam] = package_windows(windows_of(problem("spam"), source))
+    assert spam.versions == ("2.0",)
+    assert {one.versions: one.reason.partition(",")[0] for one in spam.unknown} == {
+        ("1.0",): "it requires eggs from an address",
+        ("3.0",): "it requires '<?>'",
+    }
+    [spam] = package_windows(windows_of(problem("spam[odd]"), source))
+    assert spam.versions == ()
+    answer = why(problem("spam[odd]==2.0"), source)
+    assert answer.explanation is None
+    assert "from an address" in answer.unknown[0]
