@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from pins.files.dockerfile.variables import PLATFORM_ARGUMENTS, assignments
+from pins.files.dockerfile.variables import PLATFORM_ARGUMENTS
 from pins.hazards.model import Finding
+from pins.hazards.rules.references import assigned_by
 from pins.hazards.subject import Subject
 
 _PASSED = re.compile(rb"--build-arg(?:[ \t]+|=)[\"']?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<value>=[^\s\"']*)?")
@@ -27,10 +28,9 @@ def undeclared_build_argument(subjects: Sequence[Subject]) -> Iterator[tuple[Sub
         return  # a file that was not read to its end may declare it
     for subject in dockerfiles:
         assert subject.reading is not None
-        syntax = subject.reading.stages.syntax
-        for instruction in syntax.instructions:
+        for instruction in subject.reading.stages.syntax.instructions:
             if instruction.keyword == "ARG":
-                declared.update(a.name for a in assignments(instruction, syntax.escape))
+                declared.update(assignment.name for assignment in assigned_by(subject, instruction))
     alone = len(dockerfiles) == 1 and len(subjects) == 1
     for subject in subjects:
         for start, end, name in _passed(subject):

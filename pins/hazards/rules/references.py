@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pins.files.dockerfile.close_reading import StepReading
 from pins.files.dockerfile.syntax import Instruction
-from pins.files.dockerfile.variables import Assignment, assignments
+from pins.files.dockerfile.variables import Assignment, VariableError, assignments
 from pins.files.joined import JoinedText
 from pins.hazards.subject import Subject
 
@@ -99,9 +99,12 @@ def names_variable(instruction: Instruction, data: bytes, name: str) -> bool:
 
 
 def assigned_by(subject: Subject, instruction: Instruction) -> list[Assignment]:
-    """What an ARG or ENV assigns."""
+    """What an ARG or ENV assigns; nothing where the builder refuses it, which `not-read` tells."""
     assert subject.reading is not None
-    return assignments(instruction, subject.reading.stages.syntax.escape)
+    try:
+        return assignments(instruction, subject.reading.stages.syntax.escape)
+    except VariableError:
+        return []
 
 
 def word_of(instruction: Instruction, assignment: Assignment) -> tuple[int, int]:
