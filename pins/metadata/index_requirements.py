@@ -80,38 +80,52 @@ class IndexRequirements:
         """What each release requires; raises SourceError as the contract says."""
         new = [one for one in dict.fromkeys(wanted) if one not in self._requires]
         self.choices({name for name, _ in new})
-        chosen = {one: self._chosen(*one) for one in new}
-        kept = self._kept([file for file in chosen.values() if file is not None])
-        answers: dict[tuple[str, str], FileMetadata] = {}
-        missing: list[tuple[tuple[str, str], IndexFile]] = []
-        for one, file in chosen.items():
-            if file is None:
-                answers[one] = FileMetadata(unknown=self._why_none(*one), lasting=False)
-            elif _key(file) in kept:
-                answers[one] = kept[_key(file)]
-            elif self._index.reader.offline and not file.url.startswith("file:"):
-                answers[one] = FileMetadata(unknown=_NEITHER_KEPT_NOR_ASKED, lasting=False)
-            else:
-                missing.append((one, file))
-        read = self._at_once(lambda pair: read_file_metadata(pair[1], pair[0][0], self._files), missing)
-        answers.update((one, answer) for (one, _), answer in zip(missing, read, strict=True))
-        self._keep([(file, answer) for (_, file), answer in zip(missing, read, strict=True)])
+        usable = {one: self._usable(*one) for one in new}
+        asked = {one: (files[0], *_rivals(files)) for one, files in usable.items() if files}
+        read = self._read([(one[0], file) for one, files in asked.items() for file in files])
+        answers = {
+            one: Requires(unknown=self._why_none(*one))
+            if one not in asked
+            else _answer(asked[one], [read[_key(file)] for file in asked[one]])
+            for one in new
+        }
         with self._lock:
             for one, answer in answers.items():
-                self._requires.setdefault(one, Requires(answer.requires, unknown=answer.unknown))
+                self._requires.setdefault(one, answer)
         return {one: self._requires[one] for one in wanted}
 
-    def _chosen(self, name: str, label: str) -> IndexFile | None:
-        """The file that an installer would take for a release: the wheel whose tag comes first, else an sdist."""
+    def _read(self, files: Sequence[tuple[str, IndexFile]]) -> dict[str, FileMetadata]:
+        """What files say, by their keys: from the cache, else from their servers.
+
+        Args:
+            files: each with the project that it belongs to.
+        """
+        found = self._kept([file for _, file in files])
+        missing: dict[str, tuple[str, IndexFile]] = {}
+        for project, file in files:
+            if _key(file) in found:
+                continue
+            if self._index.reader.offline and not file.url.startswith("file:"):
+                found[_key(file)] = FileMetadata(unknown=_NEITHER_KEPT_NOR_ASKED, lasting=False)
+            else:
+                missing[_key(file)] = (project, file)
+        asked = list(missing.values())
+        read = self._at_once(lambda pair: read_file_metadata(pair[1], pair[0], self._files), asked)
+        self._keep([(file, answer) for (_, file), answer in zip(asked, read, strict=True)])
+        found.update(zip(missing, read, strict=True))
+        return found
+
+    def _usable(self, name: str, label: str) -> list[IndexFile]:
+        """The files that an installer could take for a release, best first: wheels by their tags, then the sdist."""
         target = self._index.target
-        files = [
-            file for file in self._releases.get(name, {}).get(label, ()) if not why_unusable(file, target, self._before)
-        ]
-        wheels = [file for file in files if file.kind is FileKind.WHEEL]
-        if wheels:
-            order = target.tag_ranks if target else {}
-            return min(wheels, key=lambda file: (min(order.get(tag, 10**6) for tag in file.tags), file.filename))
-        return min(files, key=lambda file: (not file.filename.endswith(".tar.gz"), file.filename), default=None)
+        order = target.tag_ranks if target else {}
+
+        def rank(file: IndexFile) -> tuple[bool, int, bool, str]:
+            tag = min((order.get(tag, 10**6) for tag in file.tags), default=10**6)
+            return file.kind is FileKind.SDIST, tag, not file.filename.endswith((".whl", ".tar.gz")), file.filename
+
+        files = self._releases.get(name, {}).get(label, ())
+        return sorted((file for file in files if not why_unusable(file, target, self._before)), key=rank)
 
     def _why_none(self, name: str, label: str) -> str:
         choices = self._choices[name]
@@ -151,6 +165,21 @@ class IndexRequirements:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+def _rivals(files: Sequence[IndexFile]) -> list[IndexFile]:
+    """A wheel that says something else than the best one, as the index's hashes of their metadata tell; at most one."""
+    best = files[0]
+    return [file for file in files[1:] if best.metadata_hash and file.metadata_hash not in ("", best.metadata_hash)][:1]
+
+
+def _answer(files: Sequence[IndexFile], told: Sequence[FileMetadata]) -> Requires:
+    best, *others = told
+    differ = any(set(other.requires) != set(best.requires) for other in others if not other.unknown)
+    note = (
+        f"{files[0].filename} and {files[1].filename} differ in what they require; the first counts" if differ else ""
+    )
+    return Requires(best.requires, unknown=best.unknown, note=note)
 
 
 def _choice(release: Release) -> Choice:

@@ -213,3 +213,22 @@ def test_a_release_is_told_by_its_tag(repository: SmallRepository, tmp_path: Pat
         ("1.2rc1", "elease 1.2rc1"),
         ("None", "elease 2.0"),
     ]
+
+
+def test_contents_that_a_partial_clone_lacks_are_fetched_together(repository: SmallRepository, tmp_path: Path) -> None:
+    commits = filled(repository)
+    repository.git("config", "uploadpack.allowFilter", "true")
+    repository.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    clone = open_clone(parse_address(f"file://{repository.path}", tmp_path), tmp_path / "cache")
+    asked = []
+    real = clone.git
+
+    def counted(*arguments: str, given: bytes = b"") -> bytes:
+        asked.append(arguments[0])
+        return real(*arguments, given=given)
+
+    clone.git = counted  # type: ignore[method-assign]
+    states = ProjectHistory(Trees(clone), ProjectPlace(), dict(TARGET.markers)).states(commits)
+    assert [one.text for one in states[commits[3]].tree.runtime] == ["a>=2"]
+    assert not states[commits[0]].tree.unknown
+    assert 1 <= asked.count("fetch") <= 4

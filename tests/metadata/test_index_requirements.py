@@ -255,3 +255,15 @@ def test_of_several_wheels_the_one_that_fits_best_counts(local_index: LocalIndex
     local_index.add("spam", "1.0", requires=["special"], tag=f"{python}-{python}-manylinux_2_17_x86_64")
     local_index.add("spam", "1.0", requires=["other"], tag="cp27-cp27m-win_amd64")
     assert required(local_index.url).lines == ("special",)
+
+
+def test_wheels_of_a_release_that_differ_are_named(local_index: LocalIndex) -> None:
+    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    for version, requires in (("1.0", ["special"]), ("1.1", ["general"])):
+        local_index.add("spam", version, requires=["general"])
+        local_index.add("spam", version, requires=requires, tag=f"{python}-{python}-manylinux_2_17_x86_64")
+    first, second = required(local_index.url), required(local_index.url, "1.1")
+    assert first.lines == ("special",)
+    assert "differ in what they require; the first counts" in first.note
+    assert (second.lines, second.note) == (("general",), "")
+    assert sum(name.endswith(".metadata") for name, _, _ in wheel_requests(local_index)) == 3
