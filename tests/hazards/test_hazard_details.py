@@ -157,6 +157,20 @@ def test_credentials_in_an_address_are_masked() -> None:
         assert "secret" not in hazard.summary + hazard.source + hazard.fix
 
 
+def test_lines_of_a_requirements_file_are_checked_one_by_one() -> None:
+    text = (
+        "numpy=1.2\nscipy>=1.*  # why\ngood==1.0 --hash=sha256:00\nx==1; python_version < '3.9'\n-r other.txt\n"
+        "y @ https://h.example/y.whl\n./local\nz[a,b]~=1.4\n"
+    )
+    assert [h.line for h in found(text, "invalid-specifier", "requirements.txt")] == [1, 2]
+
+
+def test_a_sentence_about_the_option_passes_nothing() -> None:
+    dockerfile = subject_of("FROM ubuntu:22.04\nARG REF=v1\nRUN x ${REF}\n")
+    document = subject_of("Whoever sets --build-arg changes the pin; --build-arg by itself does not.\n", "a.md")
+    assert check([dockerfile, document], chosen(["undeclared-build-argument"], ())) == []
+
+
 def test_a_document_may_pass_what_any_dockerfile_declares() -> None:
     dockerfile = subject_of("FROM ubuntu:22.04\nARG REF=v1\nRUN x ${REF}\n")
     document = subject_of(

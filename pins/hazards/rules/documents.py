@@ -68,6 +68,8 @@ def _passed(subject: Subject) -> Iterator[tuple[int, int, str]]:
 
 def _in_text(subject: Subject, start: int, end: int) -> Iterator[tuple[int, int, str]]:
     for match in _PASSED.finditer(subject.data, start, end):
+        if not match["value"] and not re.fullmatch(rb"[A-Z][A-Z0-9_]*", match["name"]):
+            continue  # a sentence about the option
         if not _FOREIGN.search(_command_around(subject.data, match.start())):
             yield match.start("name"), match.end("name"), match["name"].decode()
 

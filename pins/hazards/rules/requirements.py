@@ -73,10 +73,20 @@ def invalid_specifier(subject: Subject) -> Iterator[Finding]:
                 start, end = span_of(word, ran)
                 yield Finding(start, end, f"{text} is not a requirement that pip accepts: {problem}", _name(text))
     if subject.kind == "requirements":
-        for pin_problem in subject.pin_set.problems:
-            if pin_problem.message.startswith("not understood as a requirement") and pin_problem.file == subject.file:
-                start, end = subject.line_span(pin_problem.line)
-                yield Finding(start, end, "this line is not a requirement that pip accepts")
+        yield from _in_file(subject)
+
+
+def _in_file(subject: Subject) -> Iterator[Finding]:
+    """The same in a requirements file, by line."""
+    for number in range(1, len(subject.newlines) + 2):
+        start, end = subject.line_span(number)
+        text = re.sub(rb"(?:^|\s)#.*", b"", subject.data[start:end]).decode("utf-8", "replace")
+        text = re.split(r"\s--\w|\\\s*\Z", text)[0].strip()
+        if text.startswith("-") or not _is_named(text):
+            continue
+        problem = _problem(text)
+        if problem:
+            yield Finding(start, end, f"{text} is not a requirement that pip accepts: {problem}", _name(text))
 
 
 def _is_named(text: str) -> bool:
