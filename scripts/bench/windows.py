@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from uv import find_uv_bin
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
@@ -85,7 +87,7 @@ def uv(universe: FrozenUniverse, url: str, file: str, *more: str) -> list[str]:
     """One resolution by uv."""
     platform = f"x86_64-manylinux_{GLIBC.replace('.', '_')}"
     where = ["--default-index", url, "--python-version", universe.python, "--python-platform", platform]
-    return ["uv", "pip", "compile", "--quiet", *where, *more, file]
+    return [find_uv_bin(), "pip", "compile", "--quiet", *where, *more, file]
 
 
 Run = Callable[[dict[str, str]], Measured]

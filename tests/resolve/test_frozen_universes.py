@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from uv import find_uv_bin
 
 pytest.importorskip("pysat", reason="python-sat is the oracle")
 
@@ -99,7 +100,7 @@ def _resolves(
     platform = f"x86_64-manylinux_{GLIBC.replace('.', '_')}"
     where = ["--default-index", index.url, "--python-version", universe.python, "--python-platform", platform]
     more = ["--no-config", "--cache-dir", str(directory / "cache"), "--constraint", str(directory / "bound.txt")]
-    command = ["uv", "pip", "compile", "--quiet", *where, *more, str(directory / "in.txt")]
+    command = [find_uv_bin(), "pip", "compile", "--quiet", *where, *more, str(directory / "in.txt")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0 or "No solution found" in done.stderr, done.stderr
     return done.returncode == 0
