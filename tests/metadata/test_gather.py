@@ -306,7 +306,7 @@ def test_a_pyproject_has_its_dependencies_and_its_build(gathered: Gatherer) -> N
         ("rocm/dev-ubuntu-22.04:7.2.3-complete", "2.35", "3.10"),
         ("nvidia/cuda:12.8.0-devel-ubuntu24.04", "2.39", "3.12"),
         ("python:3.11-slim-bookworm", "2.36", "3.11"),
-        ("quay.io/pypa/manylinux_2_28_x86_64", "2.28", ""),
+        ("registry.example/pypa/manylinux_2_28_x86_64", "2.28", ""),
         ("rocm/vllm:py3.12-x", "", "3.12"),
         ("scratch", "", ""),
         ("alpine:3.19", "", ""),
