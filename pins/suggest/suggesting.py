@@ -93,13 +93,18 @@ def suggest(
         unknown.extend(_undecided(environments))
     elif windows_of is not None and not suggestions and environments is None:
         raise UndeterminedError(unknown[-1])
-    suggestions.sort(key=lambda s: _ORDER[s.certainty])
+    done = [s for s in suggestions if s.suggested == s.pin.value]
+    suggestions = sorted((s for s in suggestions if s not in done), key=lambda s: _ORDER[s.certainty])
+    kept.extend(
+        Kept(s.pin.name, s.pin.line, s.now, f"it is so already, which is enough: {s.why}", s.window, s.versions)
+        for s in done
+    )
     planned = plan(request.file, suggestions, request.today)
     unknown.extend(planned.refused)
     kept.extend(_not_asked(pin_set, suggestions, kept))
     report = SuggestReport(
         str(request.file),
-        _headline(request.file, suggestions, environments, unknown),
+        _headline(request.file, suggestions, done, environments, unknown),
         tuple(suggestions),
         tuple(sorted(kept, key=lambda k: k.line)),
         tuple(dict.fromkeys(unknown)),
@@ -169,6 +174,7 @@ def _not_asked(pin_set: PinSet, suggestions: Sequence[Suggestion], kept: Sequenc
 def _headline(
     file: Path,
     suggestions: Sequence[Suggestion],
+    done: Sequence[Suggestion],
     environments: Sequence[EnvironmentWindows] | None,
     unknown: Sequence[str],
 ) -> str:
@@ -176,6 +182,9 @@ def _headline(
         more = len(suggestions) - 1
         also = f"; and {more} more change{'s' * (more != 1)}" if more else ""
         return suggestions[0].headline + also
+    if done:
+        pin = done[0].pin
+        return f"Nothing needs to change in {file}: line {pin.line} holds {pin.name} at {pin.value} already"
     doubts = len(set(unknown))
     known = f" as far as is known ({doubts} thing{'s' * (doubts != 1)} not known, see below)" if doubts else ""
     if environments:

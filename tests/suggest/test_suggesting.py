@@ -100,6 +100,15 @@ def test_after_the_cap_nothing_is_suggested(tmp_path: Path) -> None:
     assert report.headline.startswith("Nothing to change")
 
 
+def test_what_a_run_asks_for_and_the_file_has_already_is_said_and_not_changed(tmp_path: Path) -> None:
+    text = DOCKERFILE.replace("pybind11 Cython", "'pybind11<3.1.0' Cython").replace("pybind11 sphinx", "sphinx")
+    report, planned = suggested(tmp_path, example_results.CULPRIT, text=text)
+    assert report.suggestions == ()
+    assert planned.files == ()
+    assert report.headline.endswith("line 3 holds pybind11 at <3.1.0 already")
+    assert "3.1.0 fails" in next(k for k in report.kept if k.name == "pybind11").why
+
+
 def test_the_policy_decides_what_comes_first(tmp_path: Path) -> None:
     report, _ = suggested(tmp_path, example_results.CULPRIT, policy=Policy.EXACT)
     assert [o.value for o in report.suggestions[0].options] == ["==3.0.4", "<3.1.0", "!=3.1.0"]
