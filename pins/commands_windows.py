@@ -53,7 +53,7 @@ Revision = Annotated[str, typer.Option("--rev", metavar="REV", help="Read FILE a
 @app.command("windows")
 @guarded
 def _windows(
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The file whose pins are asked about.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="The file whose pins are asked about.")] = None,
     require: Require = None,
     constraint: Constraint = None,
     package: Annotated[
@@ -204,7 +204,7 @@ def _code(environment: "EnvironmentWindows") -> int:
 @guarded
 def _why(
     requirement: Annotated[str, typer.Argument(metavar="REQ", help="Such as 'pybind11==3.1.0'.")],
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="The file that it is to fit into.")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="The file that it is to fit into.")] = None,
     require: Require = None,
     constraint: Constraint = None,
     python: Python = "",

@@ -107,6 +107,7 @@ def gathered_for(request: WindowsRequest) -> Iterator[Question]:
     with PackageIndex(configuration, target, cache=PageCache(cache / "pages"), offline=request.offline) as index:
         source = IndexRequirements(index, before=before, cache=metadata)
         try:
+            _check_that_they_exist(request, source)
             if read is None:
                 gathered = Gathered((stated_problem(request, target),), source)
             else:
@@ -114,6 +115,18 @@ def gathered_for(request: WindowsRequest) -> Iterator[Question]:
             yield Question(gathered, target)
         finally:
             metadata.close()
+
+
+def _check_that_they_exist(request: WindowsRequest, source: RequirementSource) -> None:
+    """Raises UsageError where the command line names a package that no index has."""
+    named = {read_line(text).name: "--require" for text in request.require}
+    named |= {read_line(text.partition("=")[0]).name: "--given" for text in request.given}
+    if request.file is None:
+        named |= {read_line(text).name: "--package" for text in request.packages}
+    named.pop("", None)
+    for name, found in source.choices(list(named)).items():
+        if not found.choices and not found.unknown:
+            raise UsageError(f"{named[name]} {name}: {found.missing or 'it has no release'}")
 
 
 def _read_file(request: WindowsRequest) -> "ReadFile | None":
@@ -209,7 +222,7 @@ def without_ignored(problem: Problem, request: WindowsRequest) -> Problem:
     if request.ignore_known_bad:
         bounds = tuple(b for b in bounds if b.origin.kind not in (OriginKind.KNOWN_BAD, OriginKind.HOLD))
     names = {read_line(name).name for name in request.packages}
-    targets = tuple(name for name in problem.targets if name in names) if names else problem.targets
+    targets = (tuple(name for name in problem.targets if name in names) or tuple(sorted(names))) or problem.targets
     return replace(problem, bounds=bounds, targets=targets)
 
 

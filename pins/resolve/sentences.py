@@ -161,8 +161,17 @@ class _Story:
 
     def _unit(self, fact: Fact) -> Sentence:
         match fact:
-            case Stated():
-                return Sentence(stated_text(fact), (_premise(fact),))
+            case Stated(name=name, mask=mask):
+                node = self.universe.node(name)
+                assert node is not None
+                why = (
+                    ""
+                    if mask
+                    else f", and {self.universe.missing(name)}"
+                    if not node.choices
+                    else ", and there is none"
+                )
+                return Sentence(f"{stated_text(fact)}{why}", (_premise(fact),))
             case Unusable(name=name, mask=mask, reason=reason):
                 node = self.universe.node(name)
                 assert node is not None

@@ -126,6 +126,8 @@ def test_constraints_bound_what_is_chosen_and_are_named_with_their_lines(index: 
         ["windows", "--require", "eggs", "--exclude-newer", "yesterday"],
         ["windows", "--require", "eggs", "--constraint", "none.txt"],
         ["windows", "none.Dockerfile"],
+        ["windows", "--require", "no-such-package"],
+        ["windows", "--require", "eggs", "--package", "no-such-package"],
         ["why", "eggs==9.0", "--require", "spam"],
         ["why", "nothing-here", "--require", "spam"],
     ],

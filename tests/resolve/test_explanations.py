@@ -88,6 +88,13 @@ def test_what_no_index_has_is_said() -> None:
     assert "no index has it" in " ".join(told(why(problem("spam"), source)))
 
 
+def test_a_requirement_that_no_release_fulfils_says_so() -> None:
+    source = MemorySource().add("spam", "1.0")
+    assert told(why(problem("spam>=9"), source)) == ["spam>=9 is asked for (--require:1), and there is none"]
+    [nothing] = told(why(problem("ham"), source))
+    assert nothing.endswith("and no index has it")
+
+
 def test_commits_are_pinned_by_their_label_though_their_version_is_not_known() -> None:
     source = MemorySource().add("eggs", "1.0").add("eggs", "2.0")
     ranges = [Choice("aaaaaaa..bbbbbbb", None), Choice("ccccccc..ddddddd", None)]
