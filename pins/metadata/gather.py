@@ -197,7 +197,7 @@ def gather(
                     project, clone, dict(target.markers), target.python, rules, cache
                 )
     by_name = _by_name(projects.values())
-    assembly = Assembly(read.environments, read.facts, projects, target, rules, _identity)
+    assembly = Assembly(read.environments, read.facts, projects, target, rules, _identity, by_name)
     problems = tuple(assembly.problems())
     notes = [
         *read.environments.notes,

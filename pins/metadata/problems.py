@@ -25,6 +25,7 @@ class Assembly:
         target: what everything must fit.
         rules: those that are switched on.
         identity: what tells projects apart.
+        by_name: those that answer, by the names of their distributions.
         notes: what a person should know; filled by `problems`.
     """
 
@@ -34,6 +35,7 @@ class Assembly:
     target: Target
     rules: tuple[str, ...]
     identity: Callable[[Project], Project]
+    by_name: Mapping[str, GitProject]
     notes: list[str] = field(default_factory=list)
 
     def problems(self) -> Iterator[Problem]:
@@ -108,6 +110,20 @@ class Assembly:
     ) -> GitProject | None:
         """Add what a project requires to an environment; None, and a note, where that is not known."""
         found = self.projects[self.identity(project)]
+        first = self.by_name[found.name]
+        if first is not found:
+            at = f"{self.environments.file}:{project.line}"
+            if (first.commit or first.project.revision) != (found.commit or project.revision):
+                self.notes.append(
+                    f"{at}: {found.name} is built from {first.project.revision} and from {project.revision}; what it "
+                    "requires at the latter is not counted"
+                )
+                return None
+            self.notes.append(
+                f"{at}: {found.name} is built in two ways; its requirements are those of the build in line "
+                f"{first.project.line}"
+            )
+            found = first
         if found.why_unknown:
             self.notes.append(
                 f"{self.environments.file}:{project.pin_line}: {found.why_unknown}; what {project.pin} at "

@@ -277,6 +277,21 @@ def test_extras_of_a_project_are_asked_for(gathered: Gatherer, kernels: SmallRep
     assert 'pytest; extra == "dev"' in lines
 
 
+def test_a_project_that_is_built_from_two_commits_is_counted_once(gathered: Gatherer, kernels: SmallRepository) -> None:
+    old, new = kernels.git("rev-list", "--reverse", "HEAD").split()
+    clone = "RUN git clone https://example.org/own/kernels.git /k && cd /k && git checkout"
+    text = (
+        f"FROM python:3.12 AS one\n{clone} {old}\nRUN cd /k/python && python3 setup.py bdist_wheel\n"
+        f"FROM python:3.12\nCOPY --from=one /k/python/dist/*.whl /w/\n{clone} {new}\n"
+        "RUN pip install /w/*.whl\nRUN cd /k && python3 setup.py install\n"
+    )
+    found = gathered(text, clones={"kernels": kernels.path})
+    last = named(found, "stage 1")
+    assert stated(last) == [("own-kernels[install-requires]", 7)]
+    assert [one.requirement for one in last.bounds] == [f"own-kernels==={old[:7]}"]
+    assert any(f"is built from {old} and from {new}" in note for note in found.notes)
+
+
 def test_an_isolated_build_is_a_problem_of_its_own(gathered: Gatherer, kernels: SmallRepository) -> None:
     head = kernels.git("rev-parse", "--short=8", "HEAD")
     text = (
