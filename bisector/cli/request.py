@@ -222,7 +222,13 @@ def _is_dockerfile(options: RunOptions) -> bool:
         return False
     from pins.files.read import kind_of
 
-    return kind_of(options.bad_file) in {"dockerfile", ""}
+    kind = kind_of(options.bad_file)
+    if kind:
+        return kind == "dockerfile"
+    try:
+        return re.search(rb"(?mi)^[ \t]*FROM[ \t]", Path(options.bad_file).read_bytes()) is not None
+    except OSError:
+        return False  # said where it is read
 
 
 def _smoke(options: RunOptions, directory: Path, script_arguments: Sequence[str]) -> SmokeScript:
