@@ -161,6 +161,7 @@ def _solved(
     from pins.report.windows_model import EnvironmentWindows
     from pins.resolve.bounds import package_windows
     from pins.resolve.exclusions import exclusions
+    from pins.resolve.other_installer import differences
     from pins.resolve.promises import broken_promises
     from pins.resolve.why import why
     from pins.resolve.windows import windows_of
@@ -181,6 +182,7 @@ def _solved(
         answer=answer,
         broken=broken_promises(found),
         also=tuple(also),
+        differences=differences(problem, source, found),
     )
 
 

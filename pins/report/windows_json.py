@@ -21,6 +21,7 @@ def windows_document(report: WindowsReport) -> str:
             "target": one.target,
             "installer": one.installer,
             "possible": one.possible,
+            "differences": list(one.differences),
         }
         for one in report.environments
     ]

@@ -20,6 +20,7 @@ class EnvironmentWindows:
         packages: its windows, in the order asked for; empty ones where nothing fits.
         exclusions: versions inside their windows that exclude each other.
         answer: why nothing fits, or why that cannot be told; None where something does.
+        differences: what the other installer's rules would change, as sentences.
         broken: requirements that the installer does not enforce and that nothing keeps.
     """
 
@@ -32,6 +33,7 @@ class EnvironmentWindows:
     answer: Answer | None = None
     broken: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ def _environment(environment: EnvironmentWindows) -> Iterable[Block]:
         yield Paragraph(prose(f"The same holds for {', '.join(environment.also)}."))
     if environment.target:
         yield Paragraph(prose(f"For {environment.target}, by the rules of {environment.installer}.", Tone.FAINT))
+    if environment.differences:
+        yield Bullets(tuple(prose(text, Tone.DOUBT) for text in environment.differences))
 
 
 def _row(window: PackageWindow) -> tuple[Line, ...]:

@@ -51,7 +51,7 @@ class Solver:
         """
         search = self.universe.search
         search.settle()
-        wanted = {(node.variable, choice) for node in targets for choice in _choices(search.domains[node.variable])}
+        wanted = {(node.variable, choice) for node in targets for choice in choices_in(search.domains[node.variable])}
         wanted |= {
             (node.variable, self._best(node, search.domains[node.variable]))
             for node in self.universe.names()
@@ -169,6 +169,6 @@ class Solver:
         return Model(chosen, frozenset(extras), domains[self.universe.guess] == GUESS, values)
 
 
-def _choices(domain: int) -> list[int]:
+def choices_in(domain: int) -> list[int]:
     """The numbers of the choices in a mask, ascending."""
     return [i for i in range(domain.bit_length() - 1) if domain & 2 << i]

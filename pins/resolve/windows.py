@@ -13,7 +13,7 @@ from pins.resolve.check import SolutionCheck
 from pins.resolve.nodes import Node
 from pins.resolve.problem import Choice, Problem, RequirementSource
 from pins.resolve.requirement_line import read_line
-from pins.resolve.solver import Model, Solver
+from pins.resolve.solver import Model, Solver, choices_in
 from pins.resolve.universe import Universe
 
 _MOST_MODELS = 50
@@ -206,7 +206,7 @@ class _Projection:
                         possible &= ~values | allowed
                     elif held is None or not allowed & 2 << held:
                         possible &= ~values
-        return [choice for choice in _choices(possible) if self.universe.is_read(node, choice)]
+        return [choice for choice in choices_in(possible) if self.universe.is_read(node, choice)]
 
     def _window(self, node: Node) -> Window:
         variable = node.variable
@@ -221,7 +221,3 @@ class _Projection:
             self.witnesses[variable],
             self.guesses[variable],
         )
-
-
-def _choices(mask: int) -> list[int]:
-    return [i for i in range(mask.bit_length() - 1) if mask & 2 << i]

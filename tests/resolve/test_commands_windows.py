@@ -74,6 +74,18 @@ def test_pre_releases_count_where_they_are_asked_for(index: LocalIndex, tmp_path
     assert eggs["versions"] == ["5.0rc1"]
 
 
+def test_where_the_other_installer_sees_it_differently_a_sentence_says_so() -> None:
+    from pins.resolve.other_installer import differences
+    from pins.resolve.windows import windows_of
+    from tests.resolve.memory_source import MemorySource, problem
+
+    source = MemorySource().add("eggs", "1.0").add("eggs", "2.0b1").add("spam", "1.0").add("spam", "2.0", ["eggs>1"])
+    asked = problem("spam")
+    assert differences(asked, source, windows_of(asked, source)) == ("By the rules of pip the window of spam is 1.0.",)
+    asked = problem("spam<2")
+    assert differences(asked, source, windows_of(asked, source)) == ()
+
+
 def test_what_cannot_fit_ends_with_5_and_a_short_explanation(index: LocalIndex, tmp_path: Path) -> None:
     found = document(index, tmp_path, "windows", "--require", "spam==3.0", "--require", "eggs>=4", code=5)
     [reason] = found["unresolved"]
