@@ -204,6 +204,8 @@ def gather(
         *assembly.notes,
         *(note for project in by_name.values() for note in project.notes),
     ]
+    if not problems:
+        notes.append(f"{read.environments.file} installs and builds nothing whose versions could be asked about")
     return Gathered(problems, GitRequirements(by_name, source), tuple(dict.fromkeys(notes)))
 
 

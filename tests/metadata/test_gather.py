@@ -341,3 +341,9 @@ def test_python_of_the_file_counts(gathered: Gatherer, tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"\0")
     with pytest.raises(UsageError, match="Dockerfile, a requirements file"):
         read_file(GatherRequest(tmp_path / "x.bin"))
+
+
+def test_a_file_that_installs_nothing_says_so(gathered: Gatherer) -> None:
+    found = gathered("FROM debian:12\nRUN apt-get update\n")
+    assert found.problems == ()
+    assert "installs and builds nothing" in found.notes[0]
