@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bisector.environments.docker.cli import cli_environment
+from bisector.environments.docker.engine import engine
 from bisector.environments.docker.inventory import read_inventory
 from pins.errors import UsageError
 from tests.docker.docker_setting import Setting
@@ -77,7 +78,12 @@ def test_a_bare_requirement_that_two_images_hold_otherwise_is_named(engine_image
         build(engine_image, tmp_path / "Dockerfile", context, names[-1])
     images = ("--good-image", names[0], "--bad-image", names[1])
     words = ("--dockerfile", str(context / "Dockerfile"), *images, "--smoke", str(context / "smoke.py"))
-    culprit = bisector(tmp_path, engine_image, *words)["culprit"]
+    try:
+        culprit = bisector(tmp_path, engine_image, *words)["culprit"]
+    finally:
+        with engine() as client:
+            for name in names:
+                client.api.remove_image(name, force=True)
     assert (culprit["pin"], culprit["old"], culprit["new"]) == ("pybind11", "3.0.4", "3.1.0")
 
 
