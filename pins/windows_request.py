@@ -160,7 +160,7 @@ def _gathered(
 
     assert request.file is not None
     found = gather(_gather_request(request, request.file), read, source, target, cache_directory(os.environ), cache)
-    added = stated_problem(request, target)
+    added = stated_problem(replace(request, packages=()), target)
     problems = []
     for problem in found.problems:
         joined = replace(
@@ -170,10 +170,10 @@ def _gathered(
             prereleases=problem.prereleases | added.prereleases,
             targets=(*problem.targets, *(name for name in added.targets if name not in problem.targets)),
         )
-        problems.append(without_ignored(joined, request))
-    if request.packages:
-        problems = [problem for problem in problems if set(request.packages) & set(problem.targets)] or problems
-    return replace(found, problems=tuple(problems))
+        problems.append(joined)
+    names = {read_line(name).name for name in request.packages}
+    problems = [problem for problem in problems if names & set(problem.targets)] or problems
+    return replace(found, problems=tuple(without_ignored(problem, request) for problem in problems))
 
 
 def target_for(request: WindowsRequest, environments: "FileEnvironments | None" = None) -> Target:
