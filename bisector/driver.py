@@ -2,28 +2,25 @@
 
 from collections.abc import Callable, Sequence
 
-from bisector.bracket import CONTROL, Bracket, Ending, judge_build, judge_for
+from bisector.bracket import Bracket, Ending, judge_build, judge_for
 from bisector.certificate import Standing
-from bisector.drift import MOST_RUNS, Told, find_change
+from bisector.controls import changed, to_control, to_look_into_a_change, to_measure, to_watch
+from bisector.drift import Told
 from bisector.endings import ending_of
 from bisector.events import Note, ProbeCancelled, Reporter, SearchMoved, SmokeEnded
 from bisector.judgement import Judge
-from bisector.metric import END_RUNS
 from bisector.model import Candidate, Outcome
 from bisector.prober import Finished, Prober
 from bisector.record import Shown, Tried
 from bisector.replay import Replay, costs_of, run_seconds, settings_of, step_name
 from bisector.report.model import Verdict
 from bisector.request import RunRequest
-from bisector.search import ChainSearch, Conclusion, Costs, Observation, Probe, Replication, Wait
+from bisector.search import ChainSearch, Conclusion, Costs, Decision, Observation, Probe, Replication, Wait
 from bisector.space import Chain
 from pins.errors import EnvironmentFailureError
 
 INFRA_TRIES = 3
 """Runs of one candidate that may break for a reason of the machine before the whole run stops."""
-CHEAP_RUN = 0.05
-"""Share of a build up to which a run is cheap: then an end is run again after every so many runs."""
-RUNS_BETWEEN_CONTROLS = 12
 
 
 class Driver:
@@ -75,15 +72,19 @@ class Driver:
             EnvironmentFailureError: our side failed; the run can be resumed.
         """
         while True:
-            ending = self._bracket().cannot_tell() or self._out_of_budget() or self._changed()
+            ending = self._bracket().cannot_tell() or self._out_of_budget()
+            if ending is None and self._is_main:
+                ending = changed(self._request, self._chain, self._told())
             if ending is not None:
                 self._cancel_all()
                 return ending
-            decision = self._to_measure() or self._to_watch() or self.search.next(self._in_flight(), self._costs())
+            decision = self._due() or self.search.next(self._in_flight(), self._costs())
             if isinstance(decision, Conclusion):
-                decision = self._to_look_into_a_change() or self._to_control(decision) or decision
+                decision = self._before_concluding(decision)
             match decision:
                 case Conclusion():
+                    if self._drain():
+                        continue
                     ending = self._ending(decision)
                     again = self._to_rebuild(ending)
                     if again is None:
@@ -102,62 +103,28 @@ class Driver:
 
     # What comes before the search's own choice, or between its conclusion and the blame.
 
-    def _to_measure(self) -> Probe | Wait | None:
-        """The ends come first, several times, where the limit of a metric is taken from them."""
-        metric = self._request.metric
-        if metric is None or metric.regress is None or self._ends is not self._chain:
+    @property
+    def _is_main(self) -> bool:
+        """Whether this is the run's own search, not one for a partner."""
+        return self._ends is self._chain
+
+    def _due(self) -> Probe | Wait | None:
+        """What is to be run before the search is asked."""
+        if not self._is_main:
             return None
-        waiting = False
         flying = self._in_flight()
-        for end, name in ((0, "good end"), (self._chain.steps, "bad end")):
-            tried = self._known(end)
-            done = len(tried.shown) if tried is not None else 0
-            if done + flying.count(end) < END_RUNS:
-                return Probe(end, name if tried is None else f"{name} again: its noise")
-            waiting = waiting or done < END_RUNS
-        return Wait() if waiting else None
+        due = to_measure(self._request, self._chain, self._known, flying)
+        return due or (None if flying else to_watch(self._chain, self._told(), self._costs()))
 
-    def _to_watch(self) -> Probe | None:
-        """An end once more, now and then, where a run costs next to nothing beside a build: does it still hold?"""
-        costs, told = self._costs(), self._told()
-        if costs.run > CHEAP_RUN * costs.build or self._ends is not self._chain or self._in_flight():
-            return None
-        last = {end: told[end][-1].number for end in (0, self._chain.steps) if told.get(end)}
-        latest = max((runs[-1].number for runs in told.values() if runs), default=0)
-        if len(last) < 2 or latest - max(last.values()) < RUNS_BETWEEN_CONTROLS:
-            return None
-        end = min(last, key=lambda each: last[each])
-        return Probe(end, f"{'good' if end == 0 else 'bad'} end once more: is it as it was?")
-
-    def _to_look_into_a_change(self) -> Probe | None:
-        """One more run of a candidate whose outcomes fall apart by time or host, to tell that from a flaky script."""
-        found = find_change(self._told(), 1.0 - self._request.confidence)
-        if found is None or found[2] or self._in_flight() or len(self._told()[found[0]]) >= MOST_RUNS:
-            return None
-        return Probe(found[0], "again: did something outside the pins change?")
-
-    def _changed(self) -> Ending | None:
-        """The ending where identical inputs gave different outcomes for a reason outside the pins."""
-        found = find_change(self._told(), 1.0 - self._request.confidence)
-        if found is None or not found[2] or self._ends is not self._chain:
-            return None
-        index, change, _ = found
-        what = "hosts differ" if change.hosts[0] else "something outside the pins changed during the run"
-        return Ending(
-            Verdict.ENVIRONMENT,
-            reason=f"identical inputs, different outcomes: {self._chain.candidates[index]} was {change}; {what}",
-        )
-
-    def _to_control(self, conclusion: Conclusion) -> Probe | None:
-        """The bad end once more before anything is blamed (an A/A control), where its last run is not the latest."""
-        if conclusion.kind not in ("culprit", "range") or self._ends is not self._chain or self._request.repeat == 1:
-            return None
+    def _before_concluding(self, conclusion: Conclusion) -> Decision:
+        """What is to be run, or waited for, before a conclusion is drawn; else the conclusion."""
         told = self._told()
-        last = max((run.number for run in told.get(self._chain.steps, ())), default=0)
-        searched = [runs[0].number for index, runs in told.items() if index != self._chain.steps and runs]
-        if not last or last > max(searched, default=0):
-            return None
-        return Probe(self._chain.steps, CONTROL)
+        due = to_look_into_a_change(self._request, told)
+        if due is None and self._is_main:
+            due = to_control(self._request, self._chain, conclusion, told)
+        if due is not None and due.candidate in self._in_flight():
+            return Wait()
+        return due or conclusion
 
     def _told(self) -> dict[int, list[Told]]:
         """Every run on the chain that passed or failed, by candidate."""
@@ -207,6 +174,16 @@ class Driver:
     def _cancel_all(self) -> None:
         for index in self._in_flight():
             self._prober.cancel(self._chain.candidates[index])
+
+    def _drain(self) -> bool:
+        """End what still runs, since what follows runs one candidate at a time; whether one of them told something."""
+        self._cancel_all()
+        told = False
+        while self._in_flight():
+            for finished in self._prober.wait():
+                told = told or not finished.cancelled
+                self._take(finished)
+        return told
 
     # What a probe showed.
 

@@ -88,3 +88,13 @@ def test_a_failure_that_was_seen_once_and_never_again_is_said_to_be_either(ask: 
     result = bisect(ask(script))
     assert result.verdict is Verdict.NO_BRACKET
     assert "it fails seldom, or something outside the pins changed meanwhile" in result.summary
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_several_workers_run_the_control_once_and_certify_with_nothing_else_under_way(ask: Ask, workers: int) -> None:
+    result = bisect(ask('[ "$PIN_GADGET" -lt 5 ]', "widget=0..16", "gadget=0..16", workers=workers))
+    assert result.culprit is not None
+    move = result.culprit.moves[0]
+    assert (move.pin, move.old, move.new) == ("gadget", "4", "5")
+    assert (result.culprit.alone_on_good, result.culprit.removed_from_bad) == ("fail", "pass")
+    assert result.control == (Outcome.FAIL,)
