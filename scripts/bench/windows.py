@@ -86,7 +86,16 @@ def ours(universe: FrozenUniverse, url: str) -> list[str]:
 def uv(universe: FrozenUniverse, url: str, file: str, *more: str) -> list[str]:
     """One resolution by uv."""
     platform = f"x86_64-manylinux_{GLIBC.replace('.', '_')}"
-    where = ["--default-index", url, "--python-version", universe.python, "--python-platform", platform]
+    where = [
+        "--python",
+        sys.executable,
+        "--default-index",
+        url,
+        "--python-version",
+        universe.python,
+        "--python-platform",
+        platform,
+    ]
     return [find_uv_bin(), "pip", "compile", "--quiet", *where, *more, file]
 
 

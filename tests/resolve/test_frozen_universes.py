@@ -1,6 +1,7 @@
 """Windows of real releases: against a SAT solver, and against uv asked for each version by itself."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,16 @@ def _resolves(
     (directory / "in.txt").write_text("\n".join(requirements))
     (directory / "bound.txt").write_text(f"{name}=={version}")
     platform = f"x86_64-manylinux_{GLIBC.replace('.', '_')}"
-    where = ["--default-index", index.url, "--python-version", universe.python, "--python-platform", platform]
+    where = [
+        "--python",
+        sys.executable,
+        "--default-index",
+        index.url,
+        "--python-version",
+        universe.python,
+        "--python-platform",
+        platform,
+    ]
     more = ["--no-config", "--cache-dir", str(directory / "cache"), "--constraint", str(directory / "bound.txt")]
     command = [find_uv_bin(), "pip", "compile", "--quiet", *where, *more, str(directory / "in.txt")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -101,7 +101,17 @@ def test_there_is_a_solution_where_the_installer_finds_one(
     variables = {**without_index_variables(os.environ), "PIP_CONFIG_FILE": os.devnull}
     if installer is Installer.UV:
         (tmp_path / "in.txt").write_text("\n".join(requirements))
-        command = [find_uv_bin(), "pip", "compile", "--no-config", "--no-cache", *where, str(tmp_path / "in.txt")]
+        command = [
+            find_uv_bin(),
+            "pip",
+            "compile",
+            "--python",
+            sys.executable,
+            "--no-config",
+            "--no-cache",
+            *where,
+            str(tmp_path / "in.txt"),
+        ]
     else:
         options = ["--dry-run", "--ignore-installed", "--no-cache-dir", "--disable-pip-version-check"]
         command = [sys.executable, "-m", "pip", "install", *options, *where, "--", *requirements]
