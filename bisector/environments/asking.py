@@ -9,8 +9,9 @@ import select
 import sys
 import threading
 import time
-from typing import Any, TextIO
+from typing import TextIO
 
+from bisector.environments.around import AroundEnvironment
 from bisector.environments.base import Environment
 from bisector.model import Build, Ended, SmokeRun
 
@@ -24,7 +25,7 @@ LOOK = 0.2
 _one_at_a_time = threading.Lock()
 
 
-class AskingEnvironment:
+class AskingEnvironment(AroundEnvironment):
     """Another environment, whose candidates a person judges; see `bisector.environments.base.Environment`.
 
     Args:
@@ -37,14 +38,11 @@ class AskingEnvironment:
     def __init__(
         self, environment: Environment, *, script: bool, answers: TextIO | None = None, screen: TextIO | None = None
     ) -> None:
-        self._environment = environment
+        super().__init__(environment)
         self._script = script
         self._answers = answers or sys.stdin
         self._screen = screen or sys.stderr
         self._unread = b""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._environment, name)
 
     def run(self, build: Build, smoke: SmokeRun, cancel: threading.Event) -> Ended:
         """See `Environment.run`: the answer as an exit status.

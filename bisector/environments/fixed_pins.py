@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from typing import Any
 
+from bisector.environments.around import AroundEnvironment
 from bisector.environments.base import Environment
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 
 
-class FixedPins:
+class FixedPins(AroundEnvironment):
     """Another environment, with pins held still; see `bisector.environments.base.Environment`.
 
     Args:
@@ -23,34 +23,8 @@ class FixedPins:
     """
 
     def __init__(self, environment: Environment, fixed: Sequence[tuple[str, str]]) -> None:
-        self._environment = environment
+        super().__init__(environment)
         self._fixed = tuple(fixed)
-
-    def __getattr__(self, name: str) -> Any:  # what only some have: `index`, `space`
-        return getattr(self._environment, name)
-
-    @property
-    def name(self) -> str:
-        """That of the environment itself."""
-        return self._environment.name
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """See `Environment.notes`."""
-        return self._environment.notes
-
-    @property
-    def interpreter(self) -> Path | None:
-        """See `Environment.interpreter`."""
-        return self._environment.interpreter
-
-    def check(self) -> None:
-        """See `Environment.check`."""
-        self._environment.check()
-
-    def fingerprint(self) -> dict[str, str]:
-        """See `Environment.fingerprint`."""
-        return self._environment.fingerprint()
 
     def resolve(self, candidate: Candidate) -> Recipe:
         """See `Environment.resolve`."""
@@ -64,17 +38,9 @@ class FixedPins:
         """See `Environment.forget`."""
         self._environment.forget(self._recipe(recipe))
 
-    def exists(self, build: Build) -> bool:
-        """See `Environment.exists`."""
-        return self._environment.exists(build)
-
     def run(self, build: Build, smoke: SmokeRun, cancel: Event) -> Ended:
         """See `Environment.run`."""
         return self._environment.run(build, replace(smoke, candidate=self._with_fixed(smoke.candidate)), cancel)
-
-    def remove(self, build: Build) -> None:
-        """See `Environment.remove`."""
-        self._environment.remove(build)
 
     def _with_fixed(self, candidate: Candidate) -> Candidate:
         return Candidate((*candidate.pins, *self._fixed))

@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from typing import Any
 
+from bisector.environments.around import AroundEnvironment
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, short_text
 from bisector.request import RepositoryRequest
@@ -24,7 +24,7 @@ from pins.sources.git.replaced import with_replaced
 from pins.sources.git.work_trees import UnusableCommitError, lent_tree
 
 
-class GitPins:
+class GitPins(AroundEnvironment):
     """Another environment, for candidates with git pins; see `bisector.environments.base.Environment`.
 
     Args:
@@ -48,39 +48,13 @@ class GitPins:
         lent: Sequence[str] = (),
         nested: Sequence[tuple[str, str, str]] = (),
     ) -> None:
-        self._environment = environment
+        super().__init__(environment)
         self._repositories = tuple(repositories)
         self.clones = dict(clones)
         self._cache = cache
         self._left_out = frozenset(left_out)
         self._lent = tuple(lent)
         self._nested = tuple(nested)
-
-    def __getattr__(self, name: str) -> Any:  # what only some have: `index`, `space`
-        return getattr(self._environment, name)
-
-    @property
-    def name(self) -> str:
-        """That of the environment itself."""
-        return self._environment.name
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """See `Environment.notes`."""
-        return self._environment.notes
-
-    @property
-    def interpreter(self) -> Path | None:
-        """See `Environment.interpreter`."""
-        return self._environment.interpreter
-
-    def check(self) -> None:
-        """See `Environment.check`."""
-        self._environment.check()
-
-    def fingerprint(self) -> dict[str, str]:
-        """See `Environment.fingerprint`; commits do not change."""
-        return self._environment.fingerprint()
 
     def resolve(self, candidate: Candidate) -> Recipe:
         """See `Environment.resolve`."""
@@ -120,18 +94,10 @@ class GitPins:
         """See `Environment.forget`."""
         self._environment.forget(self._recipe(recipe))
 
-    def exists(self, build: Build) -> bool:
-        """See `Environment.exists`."""
-        return self._environment.exists(build)
-
     def run(self, build: Build, smoke: SmokeRun, cancel: Event) -> Ended:
         """See `Environment.run`; the trees are this run's own while it lasts."""
         with self._trees(smoke.candidate) as trees:
             return self._environment.run(build, replace(smoke, checkouts=trees), cancel)
-
-    def remove(self, build: Build) -> None:
-        """See `Environment.remove`."""
-        self._environment.remove(build)
 
     @contextmanager
     def _trees(self, candidate: Candidate) -> Iterator[tuple[tuple[str, Path], ...]]:
