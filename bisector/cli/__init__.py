@@ -19,13 +19,16 @@ app = new_app(
     " and name the first bad version.\n\n"
     "\b\nExample:\n  bisector run --pin setuptools=80.9.0..82.0.1 --smoke ./smoke.py"
 )
+RUN_A_SCRIPT = frozenset({"run", "probe"})
+"""Commands whose words after `--` are the smoke script's."""
 
 
 def main() -> None:
-    """The console command. Words after `--` are the smoke script's, and never looked at as options."""
+    """The console command. What runs a script takes the words after `--` for it, and never looks at them as options."""
     gc.set_threshold(500_000, 20, 20)  # imports make many objects that stay: looking through them again slows the start
     words = tuple(sys.argv[1:])
-    end = words.index("--") if "--" in words else len(words)
+    command = next((word for word in words if not word.startswith("-")), "")
+    end = words.index("--") if command in RUN_A_SCRIPT and "--" in words else len(words)
     start(app, "bisector", args=words[:end], obj=Typed(words, words[end + 1 :]))
 
 

@@ -133,6 +133,15 @@ def test_a_quiet_run_that_writes_to_a_file_prints_nothing_but_the_end(
     assert (tmp_path / "run" / "journal.sqlite").exists()
 
 
+def test_what_runs_no_script_takes_a_name_after_the_dashes(
+    bisector: Command, widget: LocalIndex, tmp_path: Path
+) -> None:
+    assert bisector("run", *run_options(widget), "--smoke", smoke(tmp_path)).returncode == 0
+    ran = bisector("report", "--", "no-such-run")
+    assert ran.returncode == 2
+    assert "no run is called 'no-such-run'" in ran.stderr
+
+
 def test_what_follows_the_dashes_is_the_scripts(bisector: Command, widget: LocalIndex, tmp_path: Path) -> None:
     script = smoke(tmp_path, 'test "$1,$2,$3" = "--pin,a b,--" && test "$PIN_WIDGET" -lt 5')
     ran = bisector("run", *run_options(widget), "--smoke", script, "--", "--pin", "a b", "--")
