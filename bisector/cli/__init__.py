@@ -4,7 +4,6 @@ Only what `--help` needs is imported here. Commands live in modules of their own
 command ends, and where its result goes, is said in `pins.command_line`.
 """
 
-import gc
 import sys
 from typing import Annotated
 
@@ -25,7 +24,6 @@ RUN_A_SCRIPT = frozenset({"run", "probe"})
 
 def main() -> None:
     """The console command. What runs a script takes the words after `--` for it, and never looks at them as options."""
-    gc.set_threshold(500_000, 20, 20)  # imports make many objects that stay: looking through them again slows the start
     words = tuple(sys.argv[1:])
     command = next((word for word in words if not word.startswith("-")), "")
     end = words.index("--") if command in RUN_A_SCRIPT and "--" in words else len(words)

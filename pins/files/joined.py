@@ -45,6 +45,8 @@ class JoinedText:
 
     def part(self, start: int, end: int) -> "JoinedText":
         """The joined text from `start` to `end`."""
+        if len(self.starts) == 1:  # nearly always
+            return JoinedText(self.text[start:end], (0,), (self.sources[0] + start,))
         runs = self.runs(start, end)
         return JoinedText(
             self.text[start:end],

@@ -26,6 +26,8 @@ class Dialect(Enum):
     SHELL = "shell"
     HEREDOC = "heredoc"
 
+    __hash__ = object.__hash__  # quicker than by name, and there is one of each
+
 
 _QUOTINGS = {
     Dialect.DOCKERFILE: (Quoting.DOCKER_BARE, Quoting.DOCKER_DOUBLE, Quoting.DOCKER_SINGLE),
@@ -326,8 +328,13 @@ def expand(
     """
     special = _SPECIAL[dialect].search(joined.text, start, end) or (escape != "\\" and escape.encode() in joined.text)
     if not special:
-        return tuple(_literal(joined, start, end, _QUOTINGS[dialect][0]))
+        return literal(joined, start, end, dialect)
     return tuple(_Expansion(joined, start, end, lookup, dialect, ord(escape), unset_is_empty).run())
+
+
+def literal(joined: JoinedText, start: int, end: int, dialect: Dialect) -> Value:
+    """A word without quotes, escapes and variables."""
+    return tuple(_literal(joined, start, end, _QUOTINGS[dialect][0]))
 
 
 def _literal(joined: JoinedText, start: int, end: int, quoting: Quoting) -> list[Fragment]:

@@ -34,7 +34,7 @@ from pins.files.shell.syntax import (
 from pins.files.shell.tokens import Token, closing
 from pins.files.shell_pattern import shell_pattern
 from pins.files.values import Declaration, Fragment, Value, split_words, text_of, through, unknown_of
-from pins.files.words import Dialect, Lookup, expand
+from pins.files.words import Dialect, Lookup, expand, literal
 
 _ASSIGNMENT = re.compile(rb"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
@@ -131,8 +131,8 @@ class _Run:
         return find
 
     def expand(self, token: Token, lookup: Lookup) -> list[Value]:
-        if token.text and b"$" not in token.text:
-            return [expand(self.joined, token.start, token.end, lookup, Dialect.SHELL)]
+        if token.text:  # plain, as nearly always
+            return [literal(self.joined, token.start, token.end, Dialect.SHELL)]
         return split_words(expand(self.joined, token.start, token.end, lookup, Dialect.SHELL))
 
     def word(self, start: int, end: int, lookup: Lookup) -> Value:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 
 class TokenKind(Enum):
@@ -32,8 +33,7 @@ class HeredocBody:
     strip_tabs: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token.
 
     Attributes:
