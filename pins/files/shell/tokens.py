@@ -55,7 +55,7 @@ _BLANK = re.compile(rb"[ \t\r]+|\\\r?\n")
 _OPERATOR = re.compile(rb"&&|\|\||;;&|;;|;&|\|&|[;&|()]")
 _REDIRECTION = re.compile(rb"(?:\d+|\{\w+\})?(?:&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||<|>)")
 _PLAIN = re.compile(rb"[^\s|&;<>()'\"$`\\]+")
-_PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:=+@%^,{}!\[\]*?~#-]+\Z")
+_WHOLE_PLAIN_WORD = re.compile(rb"[A-Za-z0-9_./:=+@%^,{}!\[\]*?~#-]+(?=[\s|&;<>)]|\Z)")
 _STARTS_A_WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-./$\"'=+@%^,:[]*?~!")
 """Bytes that begin neither an operator nor a redirection, as a digit may."""
 _EXTGLOB = b"?*+@!"
@@ -151,9 +151,11 @@ class Tokenizer:
         return self._word(start)
 
     def _word(self, start: int) -> Token:
+        if plain := _WHOLE_PLAIN_WORD.match(self.text, start, self.end):  # as nearly always
+            self.position = plain.end()
+            return Token(TokenKind.WORD, start, self.position, plain[0])
         self.position = word_end(self.text, start, self.end)
-        raw = self.text[start : self.position]
-        return Token(TokenKind.WORD, start, self.position, raw if _PLAIN_WORD.match(raw) else b"")
+        return Token(TokenKind.WORD, start, self.position)
 
     def _process_substitution(self, position: int) -> bool:
         return self.text[position : position + 2] in (b"<(", b">(")
