@@ -11,7 +11,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from pins.errors import UsageError
-from pins.files.image_reference import holds_digest, is_digest
+from pins.files.image_reference import takes
 from pins.model import Form, Pin, PinKind, Place, Quoting
 
 _SHELL_SAFE = re.compile(r"[A-Za-z0-9_./:=+@%^,~!-]*\Z")
@@ -162,7 +162,7 @@ def _check(pin: Pin, value: str, where: str) -> None:
         case PinKind.IMAGE:
             if not _IMAGE.match(value):
                 raise UsageError(f"{where}: {value!r} is not an image reference or tag")
-            if holds_digest(pin) and not is_digest(value):
+            if not takes(pin, value):
                 raise UsageError(f"{where}: its place holds a digest, and {value!r} is none; give sha256:...")
         case PinKind.URL | PinKind.APT:
             if not value or re.search(r"[\s\"'<>]", value):

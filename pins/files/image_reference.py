@@ -48,6 +48,8 @@ def holds_digest(pin: Pin) -> bool:
     return _DIGEST.fullmatch(pin.value or "") is not None
 
 
-def is_digest(value: str) -> bool:
-    """Whether a value is a digest, with or without the sign before it."""
-    return _DIGEST.fullmatch(value) is not None
+def takes(pin: Pin, value: str) -> bool:
+    """Whether a value can stand where the pin's does: for a digest another one, with or without the sign before it."""
+    if not holds_digest(pin):
+        return True
+    return _DIGEST.fullmatch(value) is not None and value.startswith("@") == (pin.value or "").startswith("@")

@@ -39,7 +39,7 @@ def values_for(pin: Pin) -> list[str]:
     if pin.kind is PinKind.IMAGE and not {"/", ":", "@"} & set(pin.value or ""):
         return [TAG]
     if pin.kind is PinKind.IMAGE and holds_digest(pin):
-        return ["sha256:" + "ab" * 32]
+        return [("@" if (pin.value or "").startswith("@") else "") + "sha256:" + "ab" * 32]
     if pin.kind is PinKind.IMAGE and "@" in (pin.value or "") and "/" not in (pin.value or ""):
         return [TAG]
     found = list(VALUES[pin.kind])
