@@ -55,9 +55,14 @@ def new_app(help_text: str) -> typer.Typer:
     )
 
 
+def collect_garbage_seldom() -> None:
+    """Imports make many objects that stay, and so does reading: looking through them again and again is slow."""
+    gc.set_threshold(500_000, 20, 20)
+
+
 def start(app: typer.Typer, tool: str, **extra: Any) -> NoReturn:
     """Run a command of `app` and exit: the body of `main`."""
-    gc.set_threshold(500_000, 20, 20)  # imports make many objects that stay: looking through them again slows the start
+    collect_garbage_seldom()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup means it
             signal.signal(number, _end)
