@@ -1,7 +1,7 @@
 """Failures of a step that decides versions, which the build does not notice."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -99,17 +99,26 @@ def lost_in_sequence(subject: Subject) -> Iterator[Finding]:
     for step in subject.steps:
         if step.script is None or not step.script.text or _stops_at_errors(step.shell, step.script.text):
             continue
-        lost = {(found.start, found.end): found for found in _lost(step.script)}
-        for ran in _ran_in(subject, step) if lost else ():
-            found = lost.get((ran.command.start, ran.command.end))
-            what = what_it_decides(ran) if found is not None and not ran.command.tolerated else ""
-            if found is not None and what:
-                yield Finding(
-                    ran.command.start,
-                    ran.command.end,
-                    f"when {what} fails here, the RUN goes on with {found.followed_by} and succeeds",
-                    fix="join the commands with &&, or begin the RUN with set -e",
-                )
+        yield from _failures_lost(
+            subject,
+            step,
+            _lost(step.script),
+            then="goes on with",
+            fix="join the commands with &&, or begin the RUN with set -e",
+        )
+
+
+def _failures_lost(
+    subject: Subject, step: StepReading, lost: Iterable[_Lost], *, then: str, fix: str
+) -> Iterator[Finding]:
+    """The commands among `lost` that decide versions and are not tolerated."""
+    by_place = {(found.start, found.end): found for found in lost}
+    for ran in _ran_in(subject, step) if by_place else ():
+        found = by_place.get((ran.command.start, ran.command.end))
+        what = what_it_decides(ran) if found is not None and not ran.command.tolerated else ""
+        if found is not None and what:
+            message = f"when {what} fails here, the RUN {then} {found.followed_by} and succeeds"
+            yield Finding(ran.command.start, ran.command.end, message, fix=fix)
 
 
 def _stops_at_errors(shell: tuple[str, ...], script: bytes) -> bool:
@@ -234,17 +243,13 @@ def lost_in_pipe(subject: Subject) -> Iterator[Finding]:
             continue
         if any("pipefail" in word for word in step.shell):
             continue
-        lost = {(found.start, found.end): found for found in _piped(step.script)}
-        for ran in _ran_in(subject, step) if lost else ():
-            found = lost.get((ran.command.start, ran.command.end))
-            what = what_it_decides(ran) if found is not None and not ran.command.tolerated else ""
-            if found is not None and what:
-                yield Finding(
-                    ran.command.start,
-                    ran.command.end,
-                    f"when {what} fails here, the RUN takes the status of {found.followed_by} and succeeds",
-                    fix="begin the RUN with set -o pipefail (bash), or write to a file instead of a pipe",
-                )
+        yield from _failures_lost(
+            subject,
+            step,
+            _piped(step.script),
+            then="takes the status of",
+            fix="begin the RUN with set -o pipefail (bash), or write to a file instead of a pipe",
+        )
 
 
 def _piped(script: JoinedText) -> Iterator[_Lost]:
