@@ -55,6 +55,10 @@ class ReadRequirement:
     marker: str = ""
 
 
+_NAMES_A_SPECIFIER = re.compile(r"(?i)(?:^|[_{])(?:spec|specifier|version|ver|pin|constraint|bound)s?\W*\Z")
+"""A variable behind a name that holds a specifier, by its own name; in `cupy-cuda${CUDA}` it is part of the name."""
+
+
 def read_requirement(value: Value) -> ReadRequirement | None:
     """Read a requirement; None for what is none."""
     text = text_of(value)
@@ -84,7 +88,11 @@ def read_requirement(value: Value) -> ReadRequirement | None:
         return ReadRequirement(RequirementKind.SPECIFIER, name, name_part=name_part, marker=marker.strip())
     found = _SPECIFIER.match(text, position)
     if not found:
-        return None
+        left_open = cut(value, position, len(text))
+        if len(left_open) != 1 or not left_open[0].unknown or not _NAMES_A_SPECIFIER.search(left_open[0].text):
+            return None
+        # `foo${FOO_SPEC}` with an ARG that has no default: what is asked for is up to who builds
+        return ReadRequirement(RequirementKind.SPECIFIER, name, left_open)
     specifier = cut(value, found.start(1), found.end(1))
     exact = _EXACT.match(found[1])
     version: Value = ()

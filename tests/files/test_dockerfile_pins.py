@@ -290,3 +290,9 @@ def test_what_another_shell_than_a_posix_one_reads_is_said_not_to_be_read(text: 
 def test_an_exec_form_needs_no_shell() -> None:
     found = read_dockerfile(b'FROM a\nSHELL ["powershell"]\nRUN ["pip", "install", "foo==1"]\n')
     assert [pin.name for pin in found.pins] == ["a", "foo"]
+
+
+def test_a_requirement_whose_specifier_is_an_arg_without_default_is_not_lost() -> None:
+    data = b'FROM a\nARG FOO_SPEC\nARG CUDA\nRUN pip install "foo${FOO_SPEC}" cupy-cuda$CUDA\n'
+    found = [pin for pin in read_dockerfile(data, "Dockerfile").pins if pin.kind is PinKind.PACKAGE]
+    assert [(pin.name, pin.value, bool(pin.unknown)) for pin in found] == [("foo", None, True)]
