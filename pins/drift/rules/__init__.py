@@ -1,0 +1,1 @@
+"""The rules of `pins drift`, one subject a module."""
