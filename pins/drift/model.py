@@ -264,7 +264,7 @@ class WatchedFile:
         place: its path from the top of its repository.
         reading: the file as `pins check` reads it: bytes, pins, steps, build context, clones.
         pins: its pins.
-        changed: when the last commit that touched it was made; None where that is not known.
+        last_change: tells when the last commit that touched it was made; `changed` is what it tells.
         environments: what its stages install and build, worked out when first asked for; None for a file of which
             that cannot be said.
     """
@@ -272,8 +272,13 @@ class WatchedFile:
     place: str
     reading: "FileReading"
     pins: tuple[WatchedPin, ...]
-    changed: datetime | None = None
+    last_change: Callable[[], datetime | None] = lambda: None
     environments: "Callable[[], FileEnvironments | None]" = lambda: None
+
+    @property
+    def changed(self) -> datetime | None:
+        """When it was last changed; None where that is not known (no repository, a shallow clone)."""
+        return self.last_change()
 
     @property
     def about(self) -> About:

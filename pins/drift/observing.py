@@ -1,0 +1,90 @@
+"""Reading the world for many checks: each source once, a few at a time of each host, none waiting for another."""
+
+import asyncio
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
+
+from pins.drift.model import Reading, Seen, Tools
+from pins.errors import SourceError
+from pins.sources.http_reader import TryAgainError
+
+AT_ONCE = 8
+"""Readings of one host that are under way together."""
+_TRUSTED_FAILURES = 3
+"""Failures in a row, without one answer between them, after which a host is held to be down."""
+_UNREACHABLE = re.compile(
+    r"could not resolve host|failed to connect|connection (?:refused|timed out|reset)|operation timed out"
+    r"|couldn't connect|network is unreachable|no route to host|could not connect|early eof|returned error: 5\d\d",
+    re.IGNORECASE,
+)
+
+
+class Observer:
+    """What checks ask (`pins.drift.model.Observations`), for one run in one event loop.
+
+    Each host has its own threads, so one that hangs holds up nobody who asks another. One that does not answer several
+    times in a row is not asked again in this run: whatever is still wanted of it is unknown at once.
+
+    Args:
+        tools: what readings read with.
+        at_once: readings of one host under way together.
+    """
+
+    def __init__(self, tools: Tools, *, at_once: int = AT_ONCE) -> None:
+        self._tools = tools
+        self._at_once = at_once
+        self._readings: dict[Reading[Any], asyncio.Task[Any]] = {}
+        self._hosts: dict[str, _Host] = {}
+
+    async def get(self, reading: Reading[Seen]) -> Seen:
+        """What a reading gives; raises what the reading raised, to everybody who asked for it."""
+        task = self._readings.get(reading)
+        if task is None:
+            task = asyncio.ensure_future(self._read(reading))
+            self._readings[reading] = task
+        return cast("Seen", await asyncio.shield(task))
+
+    async def _read(self, reading: Reading[Seen]) -> Seen:
+        host = self._hosts.setdefault(reading.host, _Host(reading.host, self._at_once))
+        return await asyncio.get_running_loop().run_in_executor(host.threads, host.read, reading, self._tools)
+
+    @property
+    def asked(self) -> int:
+        """How many readings were made."""
+        return len(self._readings)
+
+    def close(self) -> None:
+        """Begin no further reading, and wait for none."""
+        for host in self._hosts.values():
+            host.threads.shutdown(wait=False, cancel_futures=True)
+
+
+class _Host:
+    def __init__(self, name: str, at_once: int) -> None:
+        self.name = name
+        self.threads = ThreadPoolExecutor(at_once, thread_name_prefix=f"read-{name}")
+        self._failures = 0
+        self._why = ""
+
+    def read(self, reading: Reading[Seen], tools: Tools) -> Seen:
+        if self._failures >= _TRUSTED_FAILURES:
+            raise SourceError(f"{self.name} was not asked again in this run, for it did not answer: {self._why}")
+        try:
+            seen = reading.read(tools)
+        except Exception as error:
+            if self.name and _is_down(error):
+                self._failures += 1
+                self._why = str(error)
+            raise
+        self._failures = 0
+        return seen
+
+
+def _is_down(error: BaseException | None) -> bool:
+    """Whether an error says that the host does not answer, rather than what it answered."""
+    while error is not None:
+        if isinstance(error, TryAgainError) or (isinstance(error, SourceError) and _UNREACHABLE.search(str(error))):
+            return True
+        error = error.__cause__
+    return False

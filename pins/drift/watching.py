@@ -1,0 +1,229 @@
+"""From paths to what rules look at: files with their pins, and what `pins.toml` says beside them."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from pins.drift.model import About, Subject, Unknown, WatchedFile, WatchedPin
+from pins.errors import PinsError, UsageError
+from pins.files.local_git import ask_git
+from pins.files.locate import Tree, locate
+from pins.files.patterns import pattern_pins
+from pins.files.read import pin_files
+from pins.hazards.gather import gather
+from pins.hazards.subject import Subject as FileReading
+from pins.metadata.environments.model import FileEnvironments
+from pins.metadata.known_facts import KnownFacts, read_known_facts
+from pins.model import Pin
+from pins.suggest.holds import Hold, read_holds
+
+READ = "read"
+"""What stands for a rule where a file could not be read."""
+
+
+@dataclass(frozen=True)
+class WatchRequest:
+    """What is to be watched.
+
+    Attributes:
+        paths: files and directories.
+        now: the time of the run, or of the replay (aware).
+        revision: "" for the files on disk.
+        clones: local clones by the name of a pin or repository, in lower case.
+        build_args: what `--build-arg` would give.
+        target: the stage that is built.
+        context: the build context, None for the repository around each file.
+    """
+
+    paths: tuple[Path, ...]
+    now: datetime
+    revision: str = ""
+    clones: Mapping[str, Path] = field(default_factory=dict)
+    build_args: Mapping[str, str] = field(default_factory=dict)
+    target: str = ""
+    context: Path | None = None
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was found.
+
+    Attributes:
+        subject: for the rules.
+        unknown: files, or the rest of files, that could not be read.
+        directories: what was searched, from the top of its repository; "" for all of one.
+    """
+
+    subject: Subject
+    unknown: tuple[Unknown, ...]
+    directories: tuple[str, ...]
+
+    def covers(self, place: str) -> bool:
+        """Whether a file was looked at, as a whole, or would have been if it still were there."""
+        if any(one.place == place for one in self.unknown):
+            return False
+        return any(file.place == place for file in self.subject.files) or any(
+            not directory or place.startswith(f"{directory}/") for directory in self.directories
+        )
+
+
+def watch(request: WatchRequest) -> Watched:
+    """Read everything that is to be watched.
+
+    Raises:
+        UsageError: a path or a revision does not exist, or a `pins.toml` is wrong.
+    """
+    located = [locate(path, request.revision) for path in request.paths]
+    roots = dict.fromkeys(tree.root for tree, _ in located)
+    prefix = {root: f"{root.name}/" if len(roots) > 1 else "" for root in roots}
+    files: dict[str, WatchedFile] = {}
+    unread: list[Unknown] = []
+    directories: list[str] = []
+    for path, (tree, relative) in zip(request.paths, located, strict=True):
+        readings = gather(
+            [path],
+            revision=request.revision,
+            clones=request.clones,
+            build_args=request.build_args,
+            target=request.target,
+            context=request.context,
+        )
+        for reading in readings:
+            place = prefix[tree.root] + (reading.identity or reading.file)
+            if reading.kind != "document" or reading.identity == relative:
+                files.setdefault(place, _file(place, _with_patterns(reading, tree), tree, request))
+        if not any(reading.identity == relative for reading in readings):
+            directories.append((prefix[tree.root] + relative).rstrip("/"))
+            unread.extend(_unread(tree, relative, path, {r.identity for r in readings}, prefix[tree.root]))
+    for file in files.values():
+        unread.extend(
+            Unknown("", READ, f"reading stopped at line {problem.line}: {problem.message}", file.place, problem.file)
+            for problem in file.reading.pin_set.problems
+            if problem.fatal
+        )
+    facts, holds, shown = _known(roots, {tree.root: tree for tree, _ in located})
+    subject = Subject(
+        tuple(_with_nested(list(files.values()))),
+        request.now,
+        holds,
+        holds_file=shown,
+        facts=facts,
+        clones=request.clones,
+    )
+    return Watched(subject, tuple(unread), tuple(directories))
+
+
+def _with_patterns(reading: FileReading, tree: Tree) -> FileReading:
+    fitting = tuple(pattern for pattern in tree.patterns() if pattern.fits(reading.identity or reading.file))
+    found = pattern_pins(reading.data, reading.file, fitting) if fitting else ()
+    if not found:
+        return reading
+    pins = tuple(sorted((*reading.pin_set.pins, *found), key=lambda pin: pin.line))
+    return replace(reading, pin_set=replace(reading.pin_set, pins=pins))
+
+
+def _file(place: str, reading: FileReading, tree: Tree, request: WatchRequest) -> WatchedFile:
+    return WatchedFile(
+        place,
+        reading,
+        tuple(watched_pins([pin for pin in reading.pin_set.pins if pin.file == reading.file], place)),
+        cache(lambda: last_change(tree, reading.identity)),
+        _environments(Path(reading.file), request),
+    )
+
+
+def watched_pins(pins: Sequence[Pin], place: str) -> list[WatchedPin]:
+    """The pins of one file, told apart: of several of a name, by the stage behind it, then by their order."""
+    names = Counter(pin.name for pin in pins)
+    staged = Counter((pin.name, pin.stage) for pin in pins)
+    seen: Counter[str] = Counter()
+    found = []
+    for pin in pins:
+        name = pin.name
+        if names[name] > 1 and pin.stage:
+            name = f"{name}@{pin.stage}"
+        if names[pin.name] > 1 and (not pin.stage or staged[pin.name, pin.stage] > 1):
+            seen[name] += 1
+            if seen[name] > 1:
+                name = f"{name}@{seen[name]}"
+        found.append(WatchedPin(pin, About(name, place, pin.file, pin.line)))
+    return found
+
+
+def _with_nested(files: list[WatchedFile]) -> list[WatchedFile]:
+    """Pins of files that these install from, where those are not watched themselves, with the first that does."""
+    taken = {file.place for file in files} | {file.reading.file for file in files}
+    result = []
+    for file in files:
+        nested: dict[str, list[Pin]] = {}
+        for pin in file.reading.pin_set.pins:
+            if pin.file not in taken:
+                nested.setdefault(pin.file, []).append(pin)
+        taken |= set(nested)
+        more = [watched for place, pins in nested.items() for watched in watched_pins(pins, place)]
+        result.append(replace(file, pins=(*file.pins, *more)) if more else file)
+    return result
+
+
+def _environments(file: Path, request: WatchRequest) -> Callable[[], FileEnvironments | None]:
+    @cache
+    def read() -> FileEnvironments | None:
+        from pins.metadata.gather import GatherRequest, read_file
+
+        asked = GatherRequest(
+            file, request.revision, request.build_args, request.target, request.clones, request.context
+        )
+        try:
+            return read_file(asked).environments
+        except UsageError:  # a kind of file that installs nothing
+            return None
+
+    return read
+
+
+def last_change(tree: Tree, path: str) -> datetime | None:
+    """When a file was last changed: its last commit's time, or now that it was edited since, the time of that.
+
+    None outside a repository, and in a shallow clone, where every file seems to come with the newest commit.
+    """
+    if not tree.repository or not path:
+        return None
+    if ask_git(tree.root, "rev-parse", "--is-shallow-repository").text.strip() != "false":
+        return None
+    if not tree.revision and not ask_git(tree.root, "diff", "--quiet", "HEAD", "--", path).ok:
+        try:
+            return datetime.fromtimestamp((tree.root / path).stat().st_mtime, UTC)
+        except OSError:
+            return None
+    answer = ask_git(tree.root, "log", "-1", "--format=%ct", tree.revision or "HEAD", "--", path)
+    return datetime.fromtimestamp(int(answer.text), UTC) if answer.ok and answer.text.strip() else None
+
+
+def _unread(tree: Tree, relative: str, path: Path, read: set[str], prefix: str) -> list[Unknown]:
+    found = []
+    for file in pin_files(tree.files(relative), tree.patterns()):
+        if file not in read and (reason := tree.why_not(file)):
+            shown = str(path / Path(file).relative_to(relative or "."))
+            found.append(Unknown("", READ, f"{shown} could not be read: {reason}", prefix + file, shown))
+    return found
+
+
+def _known(roots: Mapping[Path, None], trees: Mapping[Path, Tree]) -> tuple[KnownFacts, tuple[Hold, ...], str]:
+    bounds, off, holds, shown = KnownFacts().bounds, KnownFacts().off, [], "pins.toml"
+    for root in roots:
+        for name in ("pyproject.toml", "pins.toml"):
+            data = trees[root].read(name)
+            if data is None or (name != "pins.toml" and b"tool.pins" not in data):
+                continue
+            origin = name if len(roots) == 1 else str(root / name)
+            try:
+                facts = read_known_facts(data, origin)
+                holds.extend(read_holds(data, origin))
+            except PinsError as error:
+                raise UsageError(f"{error.message} (in {root})") from error
+            bounds, off = (*bounds, *facts.bounds), off | facts.off
+            shown = origin
+    return KnownFacts(bounds, off), tuple(holds), shown
