@@ -16,7 +16,10 @@ from pathlib import Path
 
 from pins.sources.index_settings import home_directory
 
-_MOST_PAGES = 400
+_MOST_PAGES = 2000
+"""Kept: a scheduled check of a large repository wants more than a thousand, and finds them unchanged."""
+_LOOK_AFTER = 50
+"""Pages after which it is looked whether there are too many: listing a directory for each would cost more."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class PageCache:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._put = 0
 
     def get(self, key: str) -> CachedPage | None:
         """The page kept for a key, None without one that can be read."""
@@ -75,7 +79,9 @@ class PageCache:
             except OSError:
                 Path(aside).unlink(missing_ok=True)
                 raise
-            self._forget_oldest()
+            self._put += 1
+            if self._put % _LOOK_AFTER == 1:
+                self._forget_oldest()
 
     def _file(self, key: str) -> Path:
         return self._directory / hashlib.sha256(key.encode()).hexdigest()

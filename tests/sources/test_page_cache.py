@@ -2,6 +2,8 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from pins.sources.page_cache import CachedPage, PageCache, cache_directory
 
 PAGE = CachedPage("https://a.test/spam/", "text/html", '"1"', "", datetime(2026, 1, 1, tzinfo=UTC), b"one\ntwo\n\xff")
@@ -50,12 +52,13 @@ def test_many_writers_leave_one_whole_page(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_old_pages_make_room(tmp_path: Path) -> None:
+def test_old_pages_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pins.sources.page_cache._MOST_PAGES", 100)
     cache = PageCache(tmp_path)
-    for number in range(450):
+    for number in range(240):
         cache.put(str(number), PAGE)
-    assert len(list(tmp_path.iterdir())) <= 401
-    assert cache.get("449") == PAGE
+    assert len(list(tmp_path.iterdir())) <= 150
+    assert cache.get("239") == PAGE
 
 
 def test_the_cache_lies_where_the_user_keeps_caches() -> None:
