@@ -11,6 +11,7 @@ import typer
 from pins.command_line import new_app, start
 from pins.commands_check import app as check_app
 from pins.commands_files import app as files_app
+from pins.commands_schedule import app as schedule_app
 from pins.commands_suggest import app as suggest_app
 from pins.commands_windows import app as windows_app
 
@@ -41,3 +42,4 @@ app.add_typer(files_app)
 app.add_typer(check_app)
 app.add_typer(windows_app)
 app.add_typer(suggest_app)
+app.add_typer(schedule_app)
