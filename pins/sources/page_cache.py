@@ -90,7 +90,7 @@ class PageCache:
         pages = list(self._directory.iterdir())
         if len(pages) > _MOST_PAGES:
             dated = sorted((page.stat().st_mtime, page) for page in pages)
-            for _, page in dated[: _MOST_PAGES // 4]:
+            for _, page in dated[: len(pages) - _MOST_PAGES * 3 // 4]:
                 page.unlink(missing_ok=True)
 
 
