@@ -297,6 +297,7 @@ class Subject:
         holds_place, holds_file: path of that `pins.toml` from the top of its repository, and as it is shown.
         facts: known-bad versions of it.
         clones: local clones by the name of a pin or repository, in lower case (`--repo`).
+        built: when images were last built (`--built`); None where only the files tell (`WatchedFile.changed`).
     """
 
     files: tuple[WatchedFile, ...]
@@ -306,6 +307,7 @@ class Subject:
     holds_file: str = "pins.toml"
     facts: KnownFacts = field(default_factory=KnownFacts)
     clones: Mapping[str, Path] = field(default_factory=dict)
+    built: datetime | None = None
 
     def pins(self) -> Iterable[tuple[WatchedFile, WatchedPin]]:
         """Every pin with its file."""
