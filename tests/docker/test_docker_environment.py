@@ -131,7 +131,7 @@ def test_a_script_that_goes_on_after_a_child_was_killed_for_memory_is_no_evidenc
     environment = setting.environment()
     build = setting.build(environment)
     kills = itertools.count()
-    monkeypatch.setattr("bisector.environments.docker.environment.memory_kills_here", lambda: next(kills))
+    monkeypatch.setattr("bisector.environments.docker.containers.memory_kills_here", lambda: next(kills))
     assert setting.run(environment, build, "raise SystemExit(1)").out_of_memory
     assert setting.run(environment, build, "pass").out_of_memory == ""
 

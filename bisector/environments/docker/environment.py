@@ -1,17 +1,12 @@
 """Candidates as Docker images: built from a Dockerfile whose ARGs take the pins, run as containers."""
 
-import contextlib
-import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bisector.environments.base import BuildFailedError
-from bisector.environments.docker.aftermath import take_output, why_not_started, words_of
 from bisector.environments.docker.build import (
     build_options,
     check_build_options,
@@ -21,36 +16,22 @@ from bisector.environments.docker.build import (
     last_words,
 )
 from bisector.environments.docker.candidate_inputs import BuildStep, CandidateInputs
-from bisector.environments.docker.cli import Builder, check_marker, cli_environment, trial
-from bisector.environments.docker.container import create, remove, run_container
+from bisector.environments.docker.cli import Builder, cli_environment, trial
+from bisector.environments.docker.containers import ContainerEnvironment
 from bisector.environments.docker.credentials import masking, read_credentials, with_resolved
-from bisector.environments.docker.engine import engine, memory_kills_here, on_this_machine
-from bisector.environments.docker.files import room_archive
+from bisector.environments.docker.engine import engine, memory_kills_here
 from bisector.environments.docker.inputs import BuildInputs
-from bisector.environments.docker.installed import PYTHONS, content_identity, installed
-from bisector.environments.docker.refusals import lacks_user, to_blame, users_options
-from bisector.environments.docker.run import (
-    MODELS,
-    ROOM,
-    SCRIPT_ROOM,
-    check_run_arguments,
-    container_options,
-    gpu_options,
-    mounts,
-    run_options,
-)
 from bisector.environments.docker.trial_container import try_container
-from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
+from bisector.model import Build, Candidate, Ended, Recipe
 from bisector.processes import run_process
 from bisector.request import DockerRequest
-from bisector.smoke import fresh_directories
 from pins.errors import EnvironmentFailureError, UsageError
 
 if TYPE_CHECKING:
     from bisector.file_axes.space import FileSpace
 
 
-class DockerEnvironment:
+class DockerEnvironment(ContainerEnvironment):
     """Builds an image per candidate and runs the smoke script in containers of it.
 
     Args:
@@ -82,7 +63,8 @@ class DockerEnvironment:
         if request.dockerfile is None:
             raise UsageError("the docker environment needs a Dockerfile: --dockerfile FILE")
         self._credentials = read_credentials(request.secrets, request.ssh, Path.cwd())
-        self._request = resolved = with_resolved(request, self._credentials)
+        resolved = with_resolved(request, self._credentials)
+        super().__init__(resolved, run_id, to_plan=to_plan)
         if request.reuse_stages and files is None:
             raise UsageError(
                 "--reuse-stage needs ends that are read from files: --dockerfile FILE --good REV --bad REV"
@@ -92,31 +74,13 @@ class DockerEnvironment:
             BuildInputs(resolved, request.dockerfile, pins, time) if files is None else files(resolved)
         )
         self.space: FileSpace | None = None
-        self.notes: list[str] = []
-        self._to_plan = to_plan
-        self._run_id = run_id
         self._forgotten: set[str] = set()
         self._build_timeout = build_timeout
         self._checking = threading.Lock()
         self._sharing = threading.Lock()
         self._shared: Mapping[str, str] | None = None
         self._made_for_all: dict[str, str] = {}
-        self._python = PYTHONS[0]
         self._builder: Builder | None = None
-        self._here = False
-
-    @property
-    def interpreter(self) -> None:
-        """See `Environment.interpreter`: each image brings its own."""
-        return
-
-    @cached_property
-    def _platform(self) -> str:
-        if self._to_plan:
-            return ""
-        with engine() as client:
-            version = client.version()
-        return f"{version.get('Os')}/{version.get('Arch')}"
 
     def check(self) -> None:
         """See `Environment.check`."""
@@ -124,23 +88,16 @@ class DockerEnvironment:
         if self._to_plan:
             return
         check_build_options(self._request.build_options)
-        check_run_arguments(self._request.docker_args)
         if lacking := self._credentials.lacking():
             raise UsageError(lacking)
-        with engine() as client:
-            self._here = on_this_machine(client)
-        for mount in mounts(self._request) if self._here else ():
-            if not Path(mount.source).exists():
-                option = "--models" if mount.target == str(MODELS) else "--mount"
-                raise UsageError(f"{option} {mount.source}: there is no such file or directory")
+        self._check_containers()
         with trial(
             self._run_id,
             syntax=self._inputs.syntax,
             options=self._request.build_options,
             variables=cli_environment(),
         ) as (builder, image):
-            options = self._options(check_marker(self._run_id))
-            self.notes += try_container(builder, image, self._request, options, self._run_id)
+            self.notes += try_container(builder.program, image, self._request, self._options_of_trial, self._run_id)
         self._builder = builder
 
     def fingerprint(self) -> dict[str, str]:
@@ -163,80 +120,15 @@ class DockerEnvironment:
         self._build_in_turn(builder, steps, recipe, tag, log, cancel, probe)
         with engine() as client:
             image = str(client.images.get(tag).id)
-            identity = content_identity(client, image)
-        listed = installed(
-            builder.program,
-            image,
-            self._python,
-            directory / "installed.log",
-            run_id=self._run_id,
-            probe=probe,
-            environment=cli_environment(),
-        )
-        return Build(recipe.input_hash, image, identity, listed)
+        return self._kept(recipe.input_hash, image, directory)
 
     def forget(self, recipe: Recipe) -> None:
         """See `Environment.forget`; cache mounts are kept, as the Dockerfile asks for them."""
         self._forgotten.add(recipe.input_hash)
 
-    def exists(self, build: Build) -> bool:
-        """See `Environment.exists`."""
-        from docker.errors import ImageNotFound
-
-        with engine() as client:
-            try:
-                client.images.get(build.location)
-            except ImageNotFound:
-                return False
-        return True
-
-    def run(self, build: Build, smoke: SmokeRun, cancel: threading.Event) -> Ended:
-        """See `Environment.run`."""
-        script = smoke.script.path
-        try:
-            archive = room_archive(script)
-            if smoke.script.share_cache:
-                fresh_directories(smoke.scratch, smoke.script.share_cache)
-        except OSError as error:
-            raise UsageError(f"{error.filename} cannot be read or made: {error.strerror}") from error
-        inside = [str(SCRIPT_ROOM / script.name), *smoke.script.arguments]
-        if script.suffix != ".py":
-            ended = self._run_command(build, smoke, cancel, archive, inside)
-            return replace(ended, not_started=why_not_started(script, ended.not_started))
-        for python in dict.fromkeys((self._python, *PYTHONS)):
-            ended = self._run_command(build, smoke, cancel, archive, [python, *inside])
-            if not ended.not_started:
-                self._python = python
-                return ended
-        return ended
-
-    def sizes_of(self, builds: Sequence[Build]) -> list[int]:
-        """Bytes that each image takes for itself; layers that several share are no one's own."""
-        with engine() as client:
-            listed = {entry["Id"]: entry for entry in client.df()["Images"] or ()}
-        own = {name: int(entry["Size"]) - max(0, int(entry.get("SharedSize", 0))) for name, entry in listed.items()}
-        return [own.get(build.location, 0) for build in builds]
-
-    def shell(self, build: Build) -> str:
-        """The command line that gets into a candidate, as a person types it."""
-        request = self._request
-        options = [*gpu_options(request.gpu, here=self._here), *(mount.option for mount in mounts(request))]
-        program = self._checked().program
-        words = [program, "run", "--rm", "-it", *options, *request.docker_args, "--entrypoint=sh", build.location]
-        return shlex.join(words)
-
-    def remove(self, build: Build) -> None:
-        """See `Environment.remove`."""
-        self._untag(image_tag(self._run_id, build.input_hash))
-
-    def _untag(self, name: str) -> None:
-        from docker.errors import ImageNotFound
-
-        with engine() as client:
-            try:
-                client.api.remove_image(name, force=True)
-            except ImageNotFound:
-                return
+    @property
+    def _program(self) -> str:
+        return self._checked().program
 
     def _checked(self) -> Builder:
         with self._checking:
@@ -316,9 +208,6 @@ class DockerEnvironment:
         if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
             self._build_failed(ended, recipe.candidate, kernel_killed=self._here and memory_kills_here() > kills)
 
-    def _options(self, probe: str) -> list[str]:
-        return container_options(self._request, run_id=self._run_id, probe=probe, here=self._here)
-
     def _build_failed(self, ended: Ended, candidate: Candidate, *, kernel_killed: bool) -> None:
         if ended.cancelled:
             raise BuildFailedError("the build was cancelled", ended)
@@ -336,42 +225,3 @@ class DockerEnvironment:
             pass
         advice = index_time_advice(ended) if self._inputs.time else ""
         raise BuildFailedError(self._inputs.in_original_lines(last_words(ended), candidate) + advice, ended)
-
-    def _run_command(
-        self, build: Build, smoke: SmokeRun, cancel: threading.Event, archive: bytes, command: Sequence[str]
-    ) -> Ended:
-        builder = self._checked()
-        if cancel.is_set():
-            return Ended(None, cancelled=True)
-        container = create(
-            builder.program,
-            [*self._options(smoke.probe), *run_options(self._request, smoke)],
-            build.location,
-            command,
-            environment=cli_environment(),
-            marker=smoke.probe,
-            typed=users_options(self._request),
-        )
-        kills = memory_kills_here()
-        try:
-            ended = run_container(
-                container,
-                archive,
-                str(ROOM),
-                smoke.log,
-                smoke.script.timeout,
-                cancel,
-                killed_here=lambda: self._here and memory_kills_here() > kills,
-            )
-            if not ended.not_started:
-                take_output(container.id, smoke)
-            return ended
-        except EnvironmentFailureError as error:
-            if user := lacks_user(str(error)):
-                blamed = to_blame(self._request.docker_args, str(error)) or f"user {user}"
-                raise UsageError(f"{blamed}: no such user or group in the image: {words_of(error)}") from error
-            raise
-        finally:
-            # What cannot be removed now is found by its label later; how the run ended stands without it.
-            with contextlib.suppress(EnvironmentFailureError):
-                remove(container.id)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bisector.environments.docker.aftermath import words_of
-from bisector.environments.docker.cli import Builder, check_marker, cli_environment, require_values
+from bisector.environments.docker.cli import check_marker, cli_environment, require_values
 from bisector.environments.docker.container import Container, create, remove, run_container
 from bisector.environments.docker.files import room_archive
 from bisector.environments.docker.refusals import lacks_user, to_blame, users_options
@@ -22,12 +22,12 @@ START_TIMEOUT = 60.0
 
 
 def try_container(
-    builder: Builder, image: str, request: DockerRequest, options: Sequence[str], run_id: str
+    program: str, image: str, request: DockerRequest, options: Sequence[str], run_id: str
 ) -> tuple[str, ...]:
     """Start such a container.
 
     Args:
-        builder: has the docker command.
+        program: the docker command.
         image: an empty one.
         request: whose arguments are tried.
         options: of every container of the run, those of the user included.
@@ -42,9 +42,9 @@ def try_container(
     """
     with temporary_directory() as room:
         if typed := request.docker_args:
-            require_values([builder.program, "create"], "--docker-arg", typed, room, cli_environment(), run_id)
+            require_values([program, "create"], "--docker-arg", typed, room, cli_environment(), run_id)
         container = create(
-            builder.program,
+            program,
             options,
             image,
             ["/check"],
