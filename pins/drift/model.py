@@ -47,6 +47,7 @@ from pins.model import Pin
 from pins.suggest.holds import Hold
 
 if TYPE_CHECKING:
+    from pins.drift.readings.line_dates import LineDates
     from pins.hazards.subject import Subject as FileReading
     from pins.metadata.environments.model import FileEnvironments
     from pins.sources.git.clone import Clone
@@ -267,6 +268,7 @@ class WatchedFile:
         last_change: tells when the last commit that touched it was made; `changed` is what it tells.
         environments: what its stages install and build, worked out when first asked for; None for a file of which
             that cannot be said.
+        line_dates: reads when each of its lines was last changed; None outside a repository.
     """
 
     place: str
@@ -274,6 +276,7 @@ class WatchedFile:
     pins: tuple[WatchedPin, ...]
     last_change: Callable[[], datetime | None] = lambda: None
     environments: "Callable[[], FileEnvironments | None]" = lambda: None
+    line_dates: "LineDates | None" = None
 
     @property
     def changed(self) -> datetime | None:

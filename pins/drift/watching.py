@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from pins.drift.model import About, Subject, Unknown, WatchedFile, WatchedPin
+from pins.drift.readings.line_dates import LineDates
 from pins.errors import PinsError, UsageError
 from pins.files.local_git import ask_git
 from pins.files.locate import Tree, locate
@@ -132,6 +133,7 @@ def _file(place: str, reading: FileReading, tree: Tree, request: WatchRequest) -
         tuple(watched_pins([pin for pin in reading.pin_set.pins if pin.file == reading.file], place)),
         cache(lambda: last_change(tree, reading.identity)),
         _environments(Path(reading.file), request),
+        LineDates(tree.root, tree.revision, reading.identity) if tree.repository and reading.identity else None,
     )
 
 

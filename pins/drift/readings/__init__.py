@@ -1,0 +1,1 @@
+"""What rules read from outside: package indexes, repositories, registries, downloads."""
