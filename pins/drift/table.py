@@ -1,5 +1,9 @@
 """All rules of drift, in the order in which they are listed."""
 
 from pins.drift.model import Rule
+from pins.drift.rules.capped import CAPPED
+from pins.drift.rules.floating_moved import FLOATING_MOVED
+from pins.drift.rules.hold_review import HOLD_REVIEW
+from pins.drift.rules.yanked import YANKED
 
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (FLOATING_MOVED, CAPPED, YANKED, HOLD_REVIEW)

@@ -1,0 +1,93 @@
+"""The releases and files of a project, as the configured indexes list them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
+
+from pins.drift.model import Tools
+from pins.model import Release
+from pins.sources.index_page import IndexFile
+from pins.sources.usable_files import releases_of
+
+
+@dataclass(frozen=True)
+class Project:
+    """What the indexes have of a project.
+
+    Attributes:
+        files: wheels and source distributions, of all releases.
+        before: the time as of which they were read, None for now.
+        asked: which indexes were asked, for messages.
+    """
+
+    files: tuple[IndexFile, ...]
+    before: datetime | None
+    asked: str
+    _kept: dict[tuple[datetime | None, str], tuple[Release, ...]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def releases(self, before: datetime | None = None, python: str = "") -> tuple[Release, ...]:
+        """Its releases as of a time, ascending; those uploaded later are left out, and so are those of no use.
+
+        Args:
+            before: a time, None for that of the run.
+            python: the version of Python that files must take, "" for any.
+        """
+        limits = [moment for moment in (before, self.before) if moment is not None]
+        key = (min(limits, default=None), python)
+        if key not in self._kept:
+            taken = [file for file in self.files if _takes(file.requires_python, python)]
+            self._kept[key] = tuple(one for one in releases_of(taken, None, key[0]) if one.is_usable)
+        return self._kept[key]
+
+    @property
+    def tells_times(self) -> bool:
+        """Whether it is known when files were uploaded."""
+        return any(file.upload_time is not None for file in self.files)
+
+
+@dataclass(frozen=True)
+class ProjectPage:
+    """Reads all of a project from the configured indexes; without files where no index has it.
+
+    Attributes:
+        name: canonical.
+    """
+
+    name: str
+
+    @property
+    def host(self) -> str:
+        """All indexes are asked as one."""
+        return "package index"
+
+    def read(self, tools: Tools) -> Project:
+        """Read it; raises SourceError where an index could not be read."""
+        return Project(tools.index.find_files(self.name, before=tools.as_of), tools.as_of, tools.index.asked)
+
+
+def best(releases: Sequence[Release], specifier: SpecifierSet | None = None) -> Release | None:
+    """What an installer takes of releases: the newest that fits and is not yanked; a pre-release only if need be."""
+    fitting = [
+        one
+        for one in releases
+        if not one.yanked and (specifier is None or specifier.contains(one.version, prereleases=True))
+    ]
+    stable = [one for one in fitting if not one.version.is_prerelease]
+    return max(stable or fitting, default=None)
+
+
+def _takes(requires_python: str, python: str) -> bool:
+    if not requires_python or not python:
+        return True
+    try:
+        wanted = SpecifierSet(requires_python)
+    except InvalidSpecifier:
+        return True
+    # "3.12" stands for all of its patches: the newest is what an image gets.
+    version = Version(python if python.count(".") > 1 else f"{python}.99")
+    return wanted.contains(version, prereleases=True)

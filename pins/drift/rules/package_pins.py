@@ -1,0 +1,77 @@
+"""The pins of packages among those that are watched, and what each of them takes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from pins.drift.model import About, Subject, WatchedFile, WatchedPin
+from pins.model import Form, Pin, PinKind
+
+_UPPER = frozenset({"<", "<=", "~=", "==", "==="})
+
+
+@dataclass(frozen=True)
+class PackagePin:
+    """A requirement on a package.
+
+    Attributes:
+        file: that holds it.
+        pin: as it was read.
+        about: what a check on it is about.
+        specifier: what versions it takes.
+        exact: the one version that it takes, None where there are more.
+    """
+
+    file: WatchedFile
+    pin: Pin
+    about: About
+    specifier: SpecifierSet
+    exact: Version | None
+
+    @property
+    def capped(self) -> bool:
+        """Whether newer versions are kept out."""
+        return any(clause.operator in _UPPER for clause in self.specifier)
+
+    @property
+    def written(self) -> str:
+        """The requirement for people, such as "setuptools<80"."""
+        return f"{self.pin.name}{self.specifier}" if str(self.specifier) else self.pin.name
+
+    @property
+    def python(self) -> str:
+        """The Python of its file, "" where the file does not tell."""
+        environments = self.file.environments()
+        return environments.python if environments is not None else ""
+
+
+def package_pins(subject: Subject) -> Iterator[PackagePin]:
+    """Every package pin whose value is known."""
+    for file, watched in subject.pins():
+        found = _read(file, watched)
+        if found is not None:
+            yield found
+
+
+def _read(file: WatchedFile, watched: WatchedPin) -> PackagePin | None:
+    pin = watched.pin
+    if pin.kind is not PinKind.PACKAGE or pin.unknown:
+        return None
+    text = "" if pin.form is Form.OPEN else (pin.effective or pin.value or "")
+    try:
+        if pin.form in (Form.EXACT, Form.VALUE) and text:
+            version = Version(text.lstrip("= "))
+            return PackagePin(file, pin, watched.about, SpecifierSet(f"=={version}"), version)
+        specifier = SpecifierSet(text)
+    except (InvalidSpecifier, InvalidVersion):
+        return None
+    single = list(specifier)
+    exact = None
+    if len(single) == 1 and single[0].operator in ("==", "===") and not single[0].version.endswith(".*"):
+        try:
+            exact = Version(single[0].version)
+        except InvalidVersion:
+            return None
+    return PackagePin(file, pin, watched.about, specifier, exact)
