@@ -278,6 +278,9 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # An answer goes out at once, as from any server: head and body sent apart wait 40 ms for each other.
+    wbufsize = -1
+    disable_nagle_algorithm = True
 
     @property
     def local_index(self) -> LocalIndex:
