@@ -14,7 +14,6 @@ What is no package has `value` in the place of `requirement`: a commit, an image
 but that and the reason. `pins windows` keeps to the requirements (`pins.metadata.known_facts`).
 """
 
-import json
 import re
 import tomllib
 from dataclasses import dataclass
@@ -22,10 +21,9 @@ from datetime import date
 from typing import Any
 
 from pins.errors import UsageError
+from pins.files.toml_tables import with_table
 
 FILE = "pins.toml"
-_TABLE = re.compile(rb"^[ \t]*\[", re.MULTILINE)
-_HOLD = re.compile(rb"^[ \t]*\[\[[ \t]*hold[ \t]*\]\][^\n]*\n?", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -103,50 +101,17 @@ def with_hold(data: bytes, hold: Hold) -> bytes:
     """
     if data:
         read_holds(data)
-    newline = b"\r\n" if b"\r\n" in data else b"\n"
-    block = _block(hold).replace(b"\n", newline)
-    for start, end in _blocks(data):
-        entry = tomllib.loads(data[start:end].decode("utf-8-sig"))["hold"][0]
-        if entry.get("pin") == hold.pin and entry.get("file", "") == hold.file:
-            tail = data[start:end]
-            gap = tail[len(tail.rstrip()) :]
-            return data[:start] + block.rstrip() + (gap or newline) + data[end:]
-    if data and not data.endswith(b"\n"):
-        data += newline
-    return data + (newline if data else b"") + block
-
-
-def _blocks(data: bytes) -> list[tuple[int, int]]:
-    """(start, end) of every `[[hold]]` table, comments behind it left to the next."""
-    found: list[tuple[int, int]] = []
-    for match in _HOLD.finditer(data):
-        following = _TABLE.search(data, match.end())
-        end = following.start() if following else len(data)
-        body = data[match.start() : end].split(b"\n")
-        while len(body) > 1 and (not body[-1].strip() or body[-1].lstrip().startswith(b"#")):
-            end -= len(body.pop()) + 1
-        found.append((match.start(), min(end + 1, len(data))))
-    return found
-
-
-def _block(hold: Hold) -> bytes:
-    lines = ["[[hold]]"]
-    for key, value in (
-        ("pin", hold.pin),
-        ("requirement", hold.requirement),
-        ("value", hold.value),
-        ("file", hold.file),
-        ("reason", hold.reason),
-        ("until", hold.until),
-        ("since", hold.since),
-        ("review", hold.review),
-        ("evidence", hold.evidence),
-    ):
-        if value:
-            lines.append(f"{key} = {value.isoformat() if isinstance(value, date) else _string(value)}")
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _string(text: str) -> str:
-    r"""A TOML basic string: JSON's escapes are TOML's, but for the slash and for surrogates."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    fields = {
+        "pin": hold.pin,
+        "requirement": hold.requirement,
+        "value": hold.value,
+        "file": hold.file,
+        "reason": hold.reason,
+        "until": hold.until,
+        "since": hold.since,
+        "review": hold.review,
+        "evidence": hold.evidence,
+    }
+    return with_table(
+        data, "hold", fields, lambda entry: entry.get("pin") == hold.pin and entry.get("file", "") == hold.file
+    )
