@@ -1,8 +1,10 @@
 """Reading the world for many checks: each source once, a few at a time of each host, none waiting for another."""
 
 import asyncio
+import contextlib
 import re
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from queue import SimpleQueue
 from typing import Any, cast
 
 from pins.drift.model import Reading, Seen, Tools
@@ -46,8 +48,9 @@ class Observer:
         return cast("Seen", await asyncio.shield(task))
 
     async def _read(self, reading: Reading[Seen]) -> Seen:
-        host = self._hosts.setdefault(reading.host, _Host(reading.host, self._at_once))
-        return await asyncio.get_running_loop().run_in_executor(host.threads, host.read, reading, self._tools)
+        if reading.host not in self._hosts:
+            self._hosts[reading.host] = _Host(reading.host, self._at_once)
+        return await self._hosts[reading.host].read(reading, self._tools)
 
     @property
     def asked(self) -> int:
@@ -57,28 +60,64 @@ class Observer:
     def close(self) -> None:
         """Begin no further reading, and wait for none."""
         for host in self._hosts.values():
-            host.threads.shutdown(wait=False, cancel_futures=True)
+            host.close()
 
 
 class _Host:
+    """One host, with threads that do not keep the program from ending, whatever they still wait for."""
+
     def __init__(self, name: str, at_once: int) -> None:
-        self.name = name
-        self.threads = ThreadPoolExecutor(at_once, thread_name_prefix=f"read-{name}")
+        self._name = name
+        self._at_once = at_once
+        self._threads = 0
+        self._waiting: SimpleQueue[tuple[Reading[Any], Tools, asyncio.Future[Any]] | None] = SimpleQueue()
         self._failures = 0
         self._why = ""
 
-    def read(self, reading: Reading[Seen], tools: Tools) -> Seen:
+    async def read(self, reading: Reading[Seen], tools: Tools) -> Seen:
+        future: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
+        self._waiting.put((reading, tools, future))
+        if self._threads < self._at_once:
+            self._threads += 1
+            threading.Thread(target=self._work, name=f"read-{self._name}", daemon=True).start()
+        return await future
+
+    def close(self) -> None:
+        self._failures = _TRUSTED_FAILURES
+        for _ in range(self._threads):
+            self._waiting.put(None)
+
+    def _work(self) -> None:
+        while (wanted := self._waiting.get()) is not None:
+            reading, tools, future = wanted
+            try:
+                seen, error = self._seen(reading, tools), None
+            except Exception as failure:
+                seen, error = None, failure
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                future.get_loop().call_soon_threadsafe(_settle, future, seen, error)
+
+    def _seen(self, reading: Reading[Seen], tools: Tools) -> Seen:
         if self._failures >= _TRUSTED_FAILURES:
-            raise SourceError(f"{self.name} was not asked again in this run, for it did not answer: {self._why}")
+            raise SourceError(f"{self._name} was not asked again in this run, for it did not answer: {self._why}")
         try:
             seen = reading.read(tools)
         except Exception as error:
-            if self.name and _is_down(error):
+            if self._name and _is_down(error):
                 self._failures += 1
                 self._why = str(error)
             raise
         self._failures = 0
         return seen
+
+
+def _settle(future: asyncio.Future[Any], seen: object, error: Exception | None) -> None:
+    if future.done():  # nobody waits for it any more
+        return
+    if error is None:
+        future.set_result(seen)
+    else:
+        future.set_exception(error)
 
 
 def _is_down(error: BaseException | None) -> bool:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+from pins.drift.acks import Ack, read_acks
 from pins.drift.model import About, Subject, Unknown, WatchedFile, WatchedPin
 from pins.drift.readings.line_dates import LineDates
 from pins.errors import PinsError, UsageError
@@ -56,19 +57,22 @@ class Watched:
         subject: for the rules.
         unknown: files, or the rest of files, that could not be read.
         directories: what was searched, from the top of its repository; "" for all of one.
+        targets: the paths that were named, from the top of their repository.
+        acks: acknowledgements of `pins.toml`.
     """
 
     subject: Subject
     unknown: tuple[Unknown, ...]
     directories: tuple[str, ...]
+    targets: tuple[str, ...] = ()
+    acks: tuple[Ack, ...] = ()
 
     def covers(self, place: str) -> bool:
         """Whether a file was looked at, as a whole, or would have been if it still were there."""
         if any(one.place == place for one in self.unknown):
             return False
-        return any(file.place == place for file in self.subject.files) or any(
-            not directory or place.startswith(f"{directory}/") for directory in self.directories
-        )
+        seen = any(place in (file.place, *(pin.about.place for pin in file.pins)) for file in self.subject.files)
+        return seen or any(not under or place.startswith(f"{under}/") for under in self.directories)
 
 
 def watch(request: WatchRequest) -> Watched:
@@ -105,7 +109,7 @@ def watch(request: WatchRequest) -> Watched:
             for problem in file.reading.pin_set.problems
             if problem.fatal
         )
-    facts, holds, shown = _known(roots, {tree.root: tree for tree, _ in located})
+    facts, holds, acks, shown = _known(roots, {tree.root: tree for tree, _ in located})
     subject = Subject(
         tuple(_with_nested(list(files.values()))),
         request.now,
@@ -114,7 +118,8 @@ def watch(request: WatchRequest) -> Watched:
         facts=facts,
         clones=request.clones,
     )
-    return Watched(subject, tuple(unread), tuple(directories))
+    targets = tuple(prefix[tree.root] + relative or "." for tree, relative in located)
+    return Watched(subject, tuple(unread), tuple(directories), targets, acks)
 
 
 def _with_patterns(reading: FileReading, tree: Tree) -> FileReading:
@@ -213,8 +218,12 @@ def _unread(tree: Tree, relative: str, path: Path, read: set[str], prefix: str) 
     return found
 
 
-def _known(roots: Mapping[Path, None], trees: Mapping[Path, Tree]) -> tuple[KnownFacts, tuple[Hold, ...], str]:
-    bounds, off, holds, shown = KnownFacts().bounds, KnownFacts().off, [], "pins.toml"
+def _known(
+    roots: Mapping[Path, None], trees: Mapping[Path, Tree]
+) -> tuple[KnownFacts, tuple[Hold, ...], tuple[Ack, ...], str]:
+    bounds, off, shown = KnownFacts().bounds, KnownFacts().off, "pins.toml"
+    holds: list[Hold] = []
+    acks: list[Ack] = []
     for root in roots:
         for name in ("pyproject.toml", "pins.toml"):
             data = trees[root].read(name)
@@ -224,8 +233,9 @@ def _known(roots: Mapping[Path, None], trees: Mapping[Path, Tree]) -> tuple[Know
             try:
                 facts = read_known_facts(data, origin)
                 holds.extend(read_holds(data, origin))
+                acks.extend(read_acks(data, origin))
             except PinsError as error:
                 raise UsageError(f"{error.message} (in {root})") from error
             bounds, off = (*bounds, *facts.bounds), off | facts.off
             shown = origin
-    return KnownFacts(bounds, off), tuple(holds), shown
+    return KnownFacts(bounds, off), tuple(holds), tuple(acks), shown

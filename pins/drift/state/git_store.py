@@ -1,8 +1,8 @@
 """The document as a file of a branch of its own, for checks whose machine does not stay.
 
-The branch is made and moved with git's plumbing: no file of a checkout, no index and no other ref is touched. With a
-remote, the branch is fetched from there before a run and pushed behind it; a push that comes second is made again on top
-of the first. Without one, nothing leaves the repository.
+The branch is made and moved with plumbing commands: no file of a checkout, no index and no other ref is touched. With
+a remote, the branch is fetched from there before a run and pushed behind it; a push that comes second is made again on
+top of the first. Without one, nothing leaves the repository.
 """
 
 import os
