@@ -1,6 +1,5 @@
 """`pins suggest`."""
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,10 +11,7 @@ from pins.drawing import Format, check_options, drawn
 from pins.errors import UsageError
 
 if TYPE_CHECKING:
-    from pins.report.windows_model import EnvironmentWindows
-    from pins.resolve.problem import Problem
     from pins.suggest.model import SuggestReport
-    from pins.windows_request import WindowsRequest
 
 app = new_app("Say what to pin, why, and until when.")
 
@@ -72,6 +68,7 @@ def _suggest(
     """
     from pins.file_options import clones, pairs
     from pins.suggest.bisection import document_of, read_bisection
+    from pins.suggest.looking_up import releases_of, windows_of_file
     from pins.suggest.model import Policy
     from pins.suggest.suggesting import SuggestRequest, suggest
     from pins.windows_request import WindowsRequest, moment
@@ -113,8 +110,8 @@ def _suggest(
     with_windows = windows if windows is not None else not bisected
     report, planned = suggest(
         request,
-        lambda names: _releases(names, asked),
-        (lambda: _windows(asked)) if with_windows else None,
+        lambda names: releases_of(names, asked, say),
+        (lambda: windows_of_file(asked)) if with_windows else None,
     )
     if write and planned.files:
         planned.write()
@@ -136,56 +133,6 @@ def _typed() -> str:
     from pins.report.suggest_document import command_line
 
     return command_line(["pins", *sys.argv[1:]])
-
-
-def _releases(names: Sequence[str], asked: "WindowsRequest") -> Mapping[str, Sequence[str]]:
-    """The stable versions that are usable and not yanked, ascending; a project that no index has has none."""
-    import os
-
-    from pins.sources.index_configuration import read_index_configuration
-    from pins.sources.package_index import PackageIndex
-    from pins.sources.page_cache import PageCache, cache_directory
-    from pins.windows_request import moment
-
-    if not names:
-        return {}
-    before = moment(asked.exclude_newer) if asked.exclude_newer else None
-    configuration = read_index_configuration(environment=os.environ, directory=Path.cwd())
-    cache = PageCache(cache_directory(os.environ) / "pages")
-    found: dict[str, Sequence[str]] = {}
-    with PackageIndex(configuration, cache=cache, offline=asked.offline) as index:
-        for name in names:
-            try:
-                releases = index.releases(name, before=before)
-            except UsageError as error:
-                say(f"{name}: {error.message}")
-                continue
-            found[name] = [str(r.version) for r in releases if not r.yanked and not r.version.is_prerelease]
-    return found
-
-
-def _windows(asked: "WindowsRequest") -> "tuple[Sequence[EnvironmentWindows], Sequence[str]]":
-    """Every environment's windows; stages that install the same are solved once."""
-    from dataclasses import replace
-
-    from pins.report.windows_model import EnvironmentWindows
-    from pins.resolve.bounds import package_windows
-    from pins.resolve.windows import windows_of
-    from pins.windows_request import gathered_for
-
-    solved: list[EnvironmentWindows] = []
-    with gathered_for(asked) as question:
-        source = question.gathered.source
-        seen: list[Problem] = []
-        for problem in question.gathered.problems:
-            if any(replace(problem, name=other.name) == other for other in seen):
-                continue
-            seen.append(problem)
-            found = windows_of(problem, source)
-            packages = package_windows(found) if found.possible else ()
-            target, installer = question.target.description, problem.installer.value
-            solved.append(EnvironmentWindows(problem.name, target, installer, found.possible, packages))
-        return solved, question.gathered.notes
 
 
 def _drawn(report: "SuggestReport", output_format: str, output: Path | None, no_color: bool) -> str:

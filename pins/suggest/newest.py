@@ -1,0 +1,229 @@
+"""The newest pin set inside the windows: what a file would hold if everything that may move had moved.
+
+Exact pins of packages are opened, so that their windows are those of the rest, and one solution is taken that prefers
+the newest of each; windows are projections, and the newest of each might not fit together. Git pins move where somebody
+says to what. What is not pinned moves by itself with the index, but for what `pins.toml` holds back: an installer knows
+nothing of it, so that it is written as a bound into the file that stands for today as well.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from pins.errors import UsageError
+from pins.files.edit import apply, edits_for
+from pins.files.locate import Tree, locate
+from pins.files.read import read_pins
+from pins.model import Form, Pin, PinKind, PinSet
+from pins.resolve.problem import Constraint, Gathered, OriginKind, Problem
+from pins.resolve.windows import Windows, windows_of
+
+_HELD = (OriginKind.KNOWN_BAD, OriginKind.HOLD)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A pin that moves: what it holds today, and the newest that fits."""
+
+    pin: Pin
+    today: str
+    newest: str
+
+
+@dataclass(frozen=True)
+class NewestFile:
+    """A file as it is, and as it would be.
+
+    Attributes:
+        tree: where it lies. relative: its path from the top of it.
+        today: its bytes, with the bounds that `pins.toml` adds.
+        newest: the same with everything moved.
+        moved: what differs between the two.
+        bounded: requirements with what `pins.toml` adds to each.
+        notes: what could not be moved, and why, as sentences.
+    """
+
+    tree: Tree
+    relative: str
+    today: bytes
+    newest: bytes
+    moved: tuple[Moved, ...] = ()
+    bounded: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def newest_file(
+    file: Path,
+    gathered: Gathered,
+    *,
+    tips: Mapping[str, str],
+    keep: Collection[str] = (),
+) -> NewestFile:
+    """The newest pin set of a file.
+
+    Args:
+        file: the file.
+        gathered: what its environments must fit, with what each release requires.
+        tips: what git pins move to: a commit by the name of the pin.
+        keep: names of pins that stay.
+
+    Raises:
+        UsageError: the file or a pin that is named does not exist, or a pin cannot be set.
+        SourceError: an index could not be read.
+    """
+    tree, relative = locate(file)
+    data = file.read_bytes()
+    pins = _read(data, file, tree)
+    notes: list[str] = []
+    kept = {canonicalize_name(name) for name in keep}
+    exact = {
+        (pin.file, pin.line, canonicalize_name(pin.name)): pin
+        for pin in pins.pins
+        if _is_exact(pin) and not kept & {canonicalize_name(name) for name in (pin.name, *pin.aliases)}
+    }
+    newest = _newest_versions(gathered, set(exact), notes)
+    moves = [
+        (pin, newest[key])
+        for key, pin in exact.items()
+        if key in newest and pin.places and Version(newest[key]) > Version(_version_of(pin))
+    ]
+    moves += [_tip(pins, name, commit) for name, commit in tips.items()]
+    today, bounded = _with_held_back(data, pins, tree, gathered, notes)
+    after, moved = today, []
+    for pin, value in moves:
+        if value == (pin.effective or pin.value):
+            continue
+        try:
+            now = _same(_read(after, file, tree), pin)
+            after = apply(after, edits_for(after, now, value))
+        except UsageError as error:
+            notes.append(f"{pin.name} stays: {error.message}")
+            continue
+        moved.append(Moved(pin, _version_of(pin), value))
+    return NewestFile(tree, relative, today, after, tuple(moved), tuple(bounded), tuple(notes))
+
+
+def _is_exact(pin: Pin) -> bool:
+    if pin.kind is not PinKind.PACKAGE or pin.form not in {Form.EXACT, Form.VALUE, Form.SPECIFIER}:
+        return False
+    try:
+        Version(_version_of(pin))
+    except InvalidVersion:
+        return False
+    return True
+
+
+def _version_of(pin: Pin) -> str:
+    return (pin.effective or pin.value or "").lstrip("= ")
+
+
+def _newest_versions(
+    gathered: Gathered, exact: set[tuple[str, int, str]], notes: list[str]
+) -> dict[tuple[str, int, str], str]:
+    """The newest version of each exact pin that fits together with everything else; what is settled first stays so."""
+    settled: dict[tuple[str, int, str], str] = {}
+    for problem in gathered.problems:
+        here = {key for key in (_key(constraint) for constraint in problem.requirements) if key in exact}
+        if not here:
+            continue
+        found = _solved(problem, gathered, here - set(settled), settled)
+        if found is None or found.example is None:
+            names = ", ".join(sorted(name for _, _, name in here - set(settled)))
+            where = f" ({problem.name})" if problem.name else ""
+            if names:
+                notes.append(f"{names}{where} stay: nothing newer is known to fit together")
+            continue
+        settled |= {key: found.example.chosen[key[2]] for key in here if key[2] in found.example.chosen}
+    return settled
+
+
+def _solved(
+    problem: Problem, gathered: Gathered, opened: set[tuple[str, int, str]], settled: Mapping[tuple[str, int, str], str]
+) -> Windows | None:
+    requirements = []
+    for constraint in problem.requirements:
+        key = _key(constraint)
+        if key in opened:
+            requirements.append(replace(constraint, requirement=_opened(constraint.requirement, ">=")))
+        elif key in settled:
+            requirements.append(replace(constraint, requirement=_opened(constraint.requirement, "==", settled[key])))
+        else:
+            requirements.append(constraint)
+    names = tuple(sorted({name for _, _, name in opened}))
+    if not names:
+        return None
+    found = windows_of(replace(problem, requirements=tuple(requirements), targets=names), gathered.source)
+    return found if found.possible else None
+
+
+def _key(constraint: Constraint) -> tuple[str, int, str]:
+    try:
+        name = canonicalize_name(Requirement(constraint.requirement).name)
+    except InvalidRequirement:
+        name = canonicalize_name("")
+    return constraint.origin.file, constraint.origin.line, name
+
+
+def _opened(text: str, operator: str, version: str = "") -> str:
+    """A requirement of one version with another operator, or another version, in its place."""
+    requirement = Requirement(text)
+    version = version or next(iter(requirement.specifier)).version
+    extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
+    marker = f"; {requirement.marker}" if requirement.marker else ""
+    return f"{requirement.name}{extras}{operator}{version}{marker}"
+
+
+def _tip(pins: PinSet, name: str, commit: str) -> tuple[Pin, str]:
+    from pins.files.select import select
+
+    found = [pin for pin in select(pins, name) if pin.kind is PinKind.GIT]
+    if not found:
+        raise UsageError(f"{name} is no git pin of {pins.file}; `pins show` lists them")
+    return found[0], commit
+
+
+def _with_held_back(
+    data: bytes, pins: PinSet, tree: Tree, gathered: Gathered, notes: list[str]
+) -> tuple[bytes, Sequence[str]]:
+    """The file with what `pins.toml` holds back added to the requirements that leave a version open."""
+    held: dict[str, list[str]] = {}
+    for problem in gathered.problems:
+        for bound in problem.bounds:
+            if bound.origin.kind in _HELD:
+                requirement = Requirement(bound.requirement)
+                wanted = held.setdefault(canonicalize_name(requirement.name), [])
+                wanted += [text for text in (str(part) for part in requirement.specifier) if text not in wanted]
+    bounded: list[str] = []
+    for pin in pins.pins:
+        adds = held.get(canonicalize_name(pin.name)) if pin.kind is PinKind.PACKAGE else None
+        if not adds or _is_exact(pin) or not pin.places or pin.file != pins.file:
+            continue
+        value = ",".join(dict.fromkeys([*filter(None, [pin.value or ""]), *adds]))
+        try:
+            now = _same(_read(data, Path(pins.file), tree), pin)
+            data = apply(data, edits_for(data, now, value))
+        except UsageError as error:
+            notes.append(f"what pins.toml says of {pin.name} cannot be written into {pin.file}: {error.message}")
+            continue
+        bounded.append(f"{pin.name}{value}")
+    return data, bounded
+
+
+def _read(data: bytes, file: Path, tree: Tree) -> PinSet:
+    return read_pins(data, str(file), None, tree.patterns())
+
+
+def _same(pins: PinSet, wanted: Pin) -> Pin:
+    """The same pin after other edits: they keep the number of lines."""
+    found = [
+        pin
+        for pin in pins.pins
+        if (pin.name, pin.kind, pin.line, pin.stage) == (wanted.name, wanted.kind, wanted.line, wanted.stage)
+    ]
+    if not found:
+        raise UsageError(f"{wanted.file}:{wanted.line}: {wanted.name} is no longer found after another edit")
+    return found[0]
