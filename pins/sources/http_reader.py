@@ -1,107 +1,52 @@
-"""Asking servers of packages over HTTP: one connection pool, retries, limits, and messages that a person can act on."""
+"""Asking servers of packages over HTTP: retries, limits, and messages that a person can act on.
 
-import ssl
+What is plain is asked directly (`pins.sources.direct_http`), everything else through httpx; whoever asks does not
+notice which it was.
+"""
+
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from pins.errors import SourceError
+from pins.sources.certificates import trusting
+from pins.sources.direct_http import DirectHttp, no_connection, sent_nothing
+from pins.sources.http_question import Answer, Patience, Question, TryAgainError
 from pins.sources.index_configuration import IndexConfiguration
 
 if TYPE_CHECKING:
     import httpx
 
+__all__ = ["Answer", "HttpReader", "Patience", "Question", "TryAgainError"]
+
 _TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
+_HEADERS = {"User-Agent": "bisector"}
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How long an index is waited for; seconds and bytes.
+class _Received(Protocol):
+    """An answer whose body is still to be read; names of headers are in lower case."""
 
-    Attributes:
-        tries: how often one page is asked for before giving up.
-        connect, read: how long one connection, and one wait for bytes, may take.
-        page: how long one answer may take in all.
-        total: no further try is begun after this long.
-        largest: how big a page may be.
-        unvalidated: how old a kept page may be that the index gave no validator for.
-    """
-
-    tries: int = 5
-    connect: float = 10
-    read: float = 30
-    page: float = 120
-    total: float = 120
-    largest: int = 64 * 2**20
-    unvalidated: float = 600
-
-
-@dataclass(frozen=True)
-class Question:
-    """One request.
-
-    Attributes:
-        url: what is asked for, without credentials.
-        headers: to send besides those of every request.
-        authentication: user name and password for HTTP basic authentication, None for none.
-        method: of the request.
-        answers: statuses whose body is wanted, besides 200.
-        absences: statuses that say that there is no such thing; with them the body is left unread.
-        largest: how many bytes the body may have; 0 for as many as a page may have.
-        what: of what kind the thing is, for messages: "a page of a package index".
-        enough: is given each part of the body as it comes, and says whether the rest is not needed.
-    """
-
-    url: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    authentication: tuple[str, str] | None = None
-    method: str = "GET"
-    answers: Collection[int] = ()
-    absences: Collection[int] = (404, 410)
-    largest: int = 0
-    what: str = "a page of a package index"
-    enough: Callable[[bytes], bool] | None = None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a server said.
-
-    Attributes:
-        url: where it came from, after redirects, without credentials and query.
-        status: of HTTP.
-        headers: with names in lower case.
-        body: decompressed; "" where it was not read.
-        asked: when the question was sent (aware).
-    """
-
-    url: str
     status: int
+    reason: str
     headers: Mapping[str, str]
-    body: bytes
-    asked: datetime
+
+    def parts(self) -> Iterator[bytes]: ...
 
 
-class TryAgainError(Exception):
-    """One try failed in a way that may pass; the message says how.
-
-    Attributes:
-        wait: seconds that the server asks to wait.
-    """
-
-    def __init__(self, message: str, wait: float = 0) -> None:
-        super().__init__(message)
-        self.wait = wait
+class _OfHttpx:
+    def __init__(self, answer: "httpx.Response") -> None:
+        self.status = answer.status_code
+        self.reason = answer.reason_phrase
+        self.headers: Mapping[str, str] = {name.lower(): value for name, value in answer.headers.items()}
+        self.parts = answer.iter_bytes
 
 
 class HttpReader:
-    """Asks questions; one connection pool for all, safe for several threads.
+    """Asks questions over connections that are kept; safe for several threads.
 
     Args:
         configuration: for certificates and masking.
@@ -125,9 +70,16 @@ class HttpReader:
         self._transport = transport
         self._sleep = sleep
         self._made_client: httpx.Client | None = None
+        self._direct = (
+            None
+            if transport is not None
+            else DirectHttp(self.patience, lambda: trusting(configuration), configuration.insecure_hosts, _HEADERS)
+        )
 
     def close(self) -> None:
         """Close the connections."""
+        if self._direct is not None:
+            self._direct.close()
         if self._made_client is not None:
             self._made_client.close()
             self._made_client = None
@@ -168,26 +120,22 @@ class HttpReader:
             TryAgainError: it failed in a way that may pass.
             SourceError: it failed for good.
         """
+        asked = self.now()
+        if self._direct is not None:
+            with self._direct.asked(question) as received:
+                if received is not None:
+                    return self._answer(question, asked, question.url, received)
+        return self._through_httpx(question, asked)
+
+    def _through_httpx(self, question: Question, asked: datetime) -> Answer:
         import httpx
 
         url = question.url
-        asked = self.now()
         try:
             with self.client().stream(
                 question.method, url, headers=dict(question.headers), auth=question.authentication
-            ) as answer:
-                absent = answer.status_code in question.absences
-                if not absent and answer.status_code not in (200, *question.answers):
-                    self._refuse(answer, question)
-                body = b"" if absent else self._body(answer, question)
-                final = urlsplit(str(answer.url))
-                return Answer(
-                    url=urlunsplit((final.scheme, final.netloc.rpartition("@")[2], final.path, "", "")),
-                    status=answer.status_code,
-                    headers={name.lower(): value for name, value in answer.headers.items()},
-                    body=body,
-                    asked=asked,
-                )
+            ) as response:
+                return self._answer(question, asked, str(response.url), _OfHttpx(response))
         except httpx.TooManyRedirects as error:
             raise SourceError(
                 f"{self.public(url)} redirects in a loop. Name another index with --index-url."
@@ -206,9 +154,18 @@ class HttpReader:
         except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:
             raise SourceError(f"{self.public(url)} could not be read: {self.redact(str(error))}") from error
 
-    def _refuse(self, answer: "httpx.Response", question: Question) -> None:
-        status, url = answer.status_code, question.url
-        said = f"it answered {status} {answer.reason_phrase}".rstrip()
+    def _answer(self, question: Question, asked: datetime, url: str, received: _Received) -> Answer:
+        absent = received.status in question.absences
+        if not absent and received.status not in (200, *question.answers):
+            self._refuse(received, question)
+        body = b"" if absent else self._body(received, question)
+        final = urlsplit(url)
+        public = urlunsplit((final.scheme, final.netloc.rpartition("@")[2], final.path, "", ""))
+        return Answer(url=public, status=received.status, headers=received.headers, body=body, asked=asked)
+
+    def _refuse(self, answer: _Received, question: Question) -> None:
+        status, url = answer.status, question.url
+        said = f"it answered {status} {answer.reason}".rstrip()
         if status in _TRANSIENT:
             raise TryAgainError(said, wait=_retry_after(answer.headers.get("retry-after", ""), self.now()))
         if status in (401, 403, 407):
@@ -219,11 +176,11 @@ class HttpReader:
             )
         raise SourceError(f"{self.public(url)} could not be read: {said}. Is it {question.what}?")
 
-    def _body(self, answer: "httpx.Response", question: Question) -> bytes:
+    def _body(self, answer: _Received, question: Question) -> bytes:
         until = time.monotonic() + self.patience.page
         largest = question.largest or self.patience.largest
         received = bytearray()
-        for part in answer.iter_bytes():
+        for part in answer.parts():
             received += part
             if question.enough is not None and question.enough(part):
                 break
@@ -237,7 +194,7 @@ class HttpReader:
         return bytes(received)
 
     def client(self) -> "httpx.Client":
-        """The connection pool; made when it is first needed."""
+        """What asks through httpx, with our settings; made when it is first needed."""
         if self._made_client is None:
             import httpx
 
@@ -246,7 +203,7 @@ class HttpReader:
                 timeout=timeout,
                 follow_redirects=True,
                 max_redirects=10,
-                verify=_certificates(self.configuration),
+                verify=trusting(self.configuration),
                 transport=self._transport,
                 mounts={
                     f"all://{host}": httpx.HTTPTransport(verify=False)  # as the user has said of this host
@@ -254,7 +211,7 @@ class HttpReader:
                 }
                 if self._transport is None
                 else None,
-                headers={"User-Agent": "bisector", "Accept-Encoding": "gzip, deflate"},
+                headers={**_HEADERS, "Accept-Encoding": "gzip, deflate"},
             )
         return self._made_client
 
@@ -272,18 +229,6 @@ def _size(count: int) -> str:
     return f"{count // 2**20} MiB" if count >= 2**20 else f"{count} bytes"
 
 
-def _certificates(configuration: IndexConfiguration) -> ssl.SSLContext | bool:
-    if not configuration.certificates:
-        return True
-    path = Path(configuration.certificates)
-    try:
-        if path.is_dir():
-            return ssl.create_default_context(capath=path)
-        return ssl.create_default_context(cafile=path)
-    except OSError as error:
-        raise SourceError(f"{path} holds no certificates that can be read: {error}") from error
-
-
 def _retry_after(text: str, now: datetime) -> float:
     """Seconds to wait as a Retry-After header says, at most 30."""
     try:
@@ -296,6 +241,4 @@ def _retry_after(text: str, now: datetime) -> float:
 def _what_timed_out(error: "httpx.TimeoutException", patience: Patience) -> str:
     import httpx
 
-    if isinstance(error, httpx.ConnectTimeout):
-        return f"no connection within {patience.connect:g} s"
-    return f"it sent nothing for {patience.read:g} s"
+    return no_connection(patience) if isinstance(error, httpx.ConnectTimeout) else sent_nothing(patience)
