@@ -59,7 +59,7 @@ class OpenTools:
         with self._lock:
             clone = self._clones.get(where.text)
             if clone is None:
-                clone = self._clones[where.text] = open_clone(where, self.cache)
+                clone = self._clones[where.text] = open_clone(where, self.cache, history_only=True)
             return clone
 
     def __enter__(self) -> Self:

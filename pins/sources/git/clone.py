@@ -45,11 +45,14 @@ class Clone:
         address: of the repository.
         room: the directory of everything that belongs to it: the clone, its lock, checkouts.
         source: the git directory that objects are borrowed from, None for a repository at a URL.
+        without: what of a repository at a URL is fetched only when it is needed: contents of files ("blob:none"), or
+            directories as well ("tree:0").
     """
 
     address: RepositoryAddress
     room: Path
     source: Path | None = None
+    without: str = "blob:none"
     _refreshed: bool = False
     _thread: threading.RLock = field(default_factory=threading.RLock)
 
@@ -121,7 +124,7 @@ class Clone:
                 return True
             try:
                 self.git(
-                    *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "origin"),
+                    *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", f"--filter={self.without}", "origin"),
                     f"+{commit}:refs/bisector/kept/{commit}",
                 )
             except GitFailedError:
@@ -188,7 +191,15 @@ class Clone:
         _write(self.directory / "HEAD", (head or b"ref: refs/heads/main") + b"\n")
 
     def _fetch(self) -> None:
-        words = ["fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "origin"]
+        words = [
+            "fetch",
+            "--quiet",
+            "--prune",
+            "--no-tags",
+            "--no-write-fetch-head",
+            f"--filter={self.without}",
+            "origin",
+        ]
         try:
             try:
                 self.git(*words, *_FETCHED, f"+HEAD:{REMOTE_HEAD}")
@@ -208,19 +219,21 @@ class Clone:
             ) from error
 
 
-def open_clone(address: RepositoryAddress, cache: Path) -> Clone:
+def open_clone(address: RepositoryAddress, cache: Path, *, history_only: bool = False) -> Clone:
     """The clone of a repository; nothing is fetched yet.
 
     Args:
         address: of the repository.
         cache: the user's cache directory of this project.
+        history_only: whether little but commits is looked at, so that directories need not be fetched with them.
 
     Raises:
         UsageError: the path holds no repository.
         EnvironmentFailureError: the clone cannot be made.
     """
     source = _source_of(address) if address.local else None
-    key = str(source) if source is not None else _key(address.text)
+    history_only = history_only and source is None
+    key = str(source) if source is not None else _key(address.text) + " history" * history_only
     last = key.rpartition("://")[2].removesuffix("/.git").rsplit("/", 2)[-2:]
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(last))[:60].strip("-.")
     digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -229,7 +242,7 @@ def open_clone(address: RepositoryAddress, cache: Path) -> Clone:
         room.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise EnvironmentFailureError(f"cannot make the directory {room} for a clone: {error.strerror}") from error
-    clone = Clone(address, room, source)
+    clone = Clone(address, room, source, "tree:0" if history_only else "blob:none")
     if source is not None or not (room / GONE).exists():
         clone.refresh()
     return clone
@@ -248,7 +261,12 @@ def configuration(clone: Clone, *, bare: bool) -> str:
         f"\turl = {_quoted(clone.address.text)}",
     ]
     if clone.source is None:
-        lines += ["\tpromisor = true", "\tpartialclonefilter = blob:none", "[extensions]", "\tpartialClone = origin"]
+        lines += [
+            "\tpromisor = true",
+            f"\tpartialclonefilter = {clone.without}",
+            "[extensions]",
+            "\tpartialClone = origin",
+        ]
     return "\n".join([*lines, ""])
 
 
