@@ -4,6 +4,7 @@ from pins.drift.model import Rule
 from pins.drift.rules.capped import CAPPED
 from pins.drift.rules.floating_moved import FLOATING_MOVED
 from pins.drift.rules.hold_review import HOLD_REVIEW
+from pins.drift.rules.skew import SKEW
 from pins.drift.rules.yanked import YANKED
 
-RULES: tuple[Rule, ...] = (FLOATING_MOVED, CAPPED, YANKED, HOLD_REVIEW)
+RULES: tuple[Rule, ...] = (FLOATING_MOVED, SKEW, CAPPED, YANKED, HOLD_REVIEW)
