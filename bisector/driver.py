@@ -275,6 +275,25 @@ class Driver:
             self._rule_out(conclusion.lower, conclusion.upper)
         return ending_of(self._request, self._chain, self.search, conclusion, self._bracket(), self._known)
 
+    def first_outcome(self, candidate: Candidate, why: str) -> Outcome:
+        """What the first run of a candidate showed that says something, or its build; run now if it is not on record.
+
+        Raises:
+            EnvironmentFailureError: our side failed; the run can be resumed.
+        """
+        while True:
+            tried = self._prober.known(candidate)
+            tried = (tried.same_as or tried) if tried is not None else None
+            if tried is not None and tried.unbuildable:
+                return judge_build(self.judge, tried, self._request.build_failure_is)
+            for shown in tried.shown if tried is not None else ():
+                outcome = self.judge.outcome(shown.observation, shown.ended)
+                if outcome is not Outcome.INFRA:
+                    return outcome
+            if self._out_of_budget() is not None:
+                return Outcome.INFRA
+            self._report(self._prober.probe(candidate, why))
+
     def standing(self, candidate: Candidate, why: str) -> Standing:
         """How a candidate off the chain (or on it) stands, after as many runs as that takes."""
         replication = Replication(self.search)

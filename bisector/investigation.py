@@ -13,12 +13,14 @@ from bisector.certificate import Certificate, Standing, certify
 from bisector.driver import Driver
 from bisector.environments.base import Environment
 from bisector.events import Note, Reporter
+from bisector.feasibility.known_bad import known_bad
 from bisector.journal import Journal
 from bisector.model import Axis, AxisValue, Candidate
 from bisector.preparation import lay_chain
 from bisector.prober import Prober
 from bisector.report.model import Move, Verdict
 from bisector.request import RunRequest
+from bisector.rounds import chain_of
 from bisector.search_order import weights_of
 from bisector.space import Chain, chain_in_time, chain_through, moves_between
 
@@ -54,6 +56,7 @@ class Investigation:
         """
         verdict = None
         number = 1
+        axes, chain = self._from_a_good_end(axes, chain)
         while True:
             ending, axes, chain, certificate = self._round(number, axes, chain)
             verdict = verdict or ending.verdict
@@ -62,15 +65,32 @@ class Investigation:
             if not self.request.every_culprit:
                 return verdict
             axes = _without(axes, _moves(chain, ending))
-            chain = lay_chain(axes, self.environment)
+            chain = lay_chain(axes, self.environment, known=known_bad(self.request, axes))
             number += 1
             self.reporter(Note("the bad set still fails without that step: searching for a further culprit"))
+
+    def _from_a_good_end(self, axes: tuple[Axis, ...], chain: Chain) -> tuple[tuple[Axis, ...], Chain]:
+        """Axis and chain from the first good end that was found on the way back, where the user has named none."""
+        images = self.request.images
+        if images is None or images.good_is_known:
+            return axes, chain
+        from bisector.further_back import good_end
+        from bisector.image_axes.settling import axis_over
+
+        whole = (axis_over(images, images.tags),)
+        candidates = chain_through(whole, [whole]).candidates
+        first = good_end(candidates, self._driver(axes, chain).first_outcome)
+        if first == len(candidates) - 2:
+            return axes, chain
+        axes = (axis_over(images, images.tags[first:]),)
+        self.journal.decide("axes", axes)
+        return axes, chain_through(axes, [axes])
 
     def _round(
         self, number: int, axes: tuple[Axis, ...], chain: Chain
     ) -> tuple[Ending, tuple[Axis, ...], Chain, Certificate | None]:
-        main = number == 1
-        self.journal.decide("round", Round(number, () if main else _pins_of(chain)))
+        own = number == 1 and chain == chain_of(self.journal)
+        self.journal.decide("round", Round(number, () if own else _pins_of(chain)))
         driver = self._driver(axes, chain)
         ending = driver.drive()
         self.journal.decide("ending", ending)

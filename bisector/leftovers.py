@@ -121,7 +121,8 @@ def _collect(run: Path, garbage: Garbage, asked: _Asked) -> bool:
         ended = end_marked({marker_of(run, piece) for piece in pieces})
         garbage.removed += [Leftover("a process", run.name)] * ended
     builds_too = asked.everything or (finished and not kept)
-    looked = environment != "docker" or _collect_docker(run, garbage, images=builds_too, dry_run=asked.dry_run)
+    has_images = environment in ("docker", "image")
+    looked = not has_images or _collect_docker(run, garbage, images=builds_too, dry_run=asked.dry_run)
     for room, goes in (("scratch", True), ("builds", builds_too)):
         directory = run / room
         if not (directory.is_dir() and any(directory.iterdir())):

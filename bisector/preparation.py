@@ -75,10 +75,18 @@ def _environment_for(
     if request.files is not None and request.environment == "docker":
         from bisector.file_axes.preparation import docker_environment
 
-        environment: Environment = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan)
+        images = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan)
+        assert images.space is not None
+        environment = _feasible_files(images, images.space, request, index)
         return FixedPins(environment, request.fixed) if request.fixed else environment
     if request.files is not None and request.environment == "venv":
         from bisector.file_axes.venv_floats import venv_environment
+    if request.images is not None:
+        from bisector.environments.docker.images import ImageEnvironment
+
+        return ImageEnvironment(
+            request.docker, request.images, run_id=run_id, build_timeout=request.build_timeout, to_plan=to_plan
+        )
 
         return venv_environment(request, index, exclude_newer)
     if not request.repositories:
@@ -155,15 +163,16 @@ def _make(
             docker = replace(request.docker, commit_pins=tuple(clones))
             written = environment_with_written_pins(replace(request, docker=docker), pins, exclude_newer, run_id)
             if written is not None:
-                return written
-            return DockerEnvironment(
+                return _feasible_files(*written, request, index)
+            images = DockerEnvironment(
                 docker,
                 (*pins, *dict(request.fixed)),
                 exclude_newer,
                 run_id=run_id,
                 build_timeout=request.build_timeout,
             )
-    raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker and command")
+            return feasible_arguments(images, request, docker, pins, index, cache_directory(os.environ))
+    raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker, command and image")
 
 
 def _commit_sources(request: RunRequest, clones: "Mapping[str, Clone]", cache: Path) -> "Mapping[str, CommitSource]":
@@ -180,7 +189,7 @@ def _commit_sources(request: RunRequest, clones: "Mapping[str, Clone]", cache: P
 
 
 def with_settled_revisions(request: RunRequest) -> RunRequest:
-    """The request with revisions as commits, so that a resume finds what the start found.
+    """The request with revisions as commits, and tags as digests, so that a resume finds what the start found.
 
     Raises:
         UsageError: there is no such revision.
@@ -213,6 +222,10 @@ def axes_of(
     request: RunRequest, environment: Environment, index: "IndexConfiguration", before: datetime
 ) -> tuple[Axis, ...]:
     """The axis of each `--pin`: the releases, or the commits, between its ends.
+    if request.images is not None:
+        from bisector.image_axes.settling import settled_images
+
+        return replace(request, images=settled_images(request.images))
 
     Raises:
         UsageError: an unknown package, version or revision, ends that are equal or in the wrong order.
@@ -248,6 +261,10 @@ def axes_of(
             values = tuple(AxisValue(str(release.version), release.upload_time) for release in found)
             axes.append(Axis(pin.pin, PinKind.PACKAGE, values))
     return tuple(axes)
+    if request.images is not None:
+        from bisector.image_axes.settling import image_axis
+
+        return (image_axis(request.images),)
 
 
 def existing(
@@ -293,6 +310,8 @@ def _releases_of(environment: Environment, index: "IndexConfiguration") -> "Pack
     index = getattr(environment, "index", index)  # with what requirement files add
     return PackageIndex(index, target, cache=PageCache(cache_directory(os.environ)))
 
+    if request.images is not None:
+        return candidate
 
 def lay_chain(axes: tuple[Axis, ...], environment: Environment, reasons: dict[Candidate, str] | None = None) -> Chain:
     """The chain through the box, asking the environment's resolver only where several pins move."""

@@ -74,8 +74,9 @@ class Plan:
 
 def plan(request: RunRequest) -> Plan:
     """What `bisect` would do: axes, chain, what cannot be resolved. Nothing is built, nothing is kept."""
-    if request.files is None or request.smoke.path.is_file():
-        check_script(request.smoke.path, local=request.environment != "docker")
+    named = request.files is None and request.images is None
+    if named or request.smoke.path.is_file():
+        check_script(request.smoke.path, local=not request.in_containers)
     request = with_settled_revisions(request)
     exclude_newer = request.exclude_newer or datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())

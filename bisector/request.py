@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from bisector.file_axes.request import FilesRequest
+from bisector.image_axes.request import ImagesRequest
 from bisector.model import SmokeScript
 
 
@@ -162,7 +163,7 @@ class RunRequest:
     Attributes:
         pins: the axes.
         smoke: the script.
-        environment: "venv", "docker" or "command".
+        environment: "venv", "docker", "command" or "image".
         build_command: for `command`: the words of the user's build command; one word alone is a shell command line
             of the user's own writing.
         exclude_newer: the index is read as of this time (aware); None: as of the run's start.
@@ -170,6 +171,7 @@ class RunRequest:
         repositories: those of the pins that are revisions; a pin without one is a package.
         nested: pins that lie within the tree of another one: (name, that other pin, path in its tree) (`--within`).
         files: the ends are read from files; None where `pins` names them.
+        images: candidates are images that exist; None where they are built.
         ask: a person judges each candidate (`--ask`); a script, if there is one, runs first.
         floating: requirements that candidates leave open, for a report: found when a run starts.
         timeout_is, build_failure_is: see there.
@@ -198,6 +200,7 @@ class RunRequest:
     repositories: tuple[RepositoryRequest, ...] = ()
     nested: tuple[tuple[str, str, str], ...] = ()
     files: FilesRequest | None = None
+    images: ImagesRequest | None = None
     ask: bool = False
     floating: str = ""
     timeout_is: TimeoutIs = TimeoutIs.AUTO
@@ -218,3 +221,8 @@ class RunRequest:
     workers: int = 1
     run_directory: Path | None = None
     command_line: tuple[str, ...] = ()
+
+    @property
+    def in_containers(self) -> bool:
+        """Whether the script runs in containers, with what their images hold."""
+        return self.environment in ("docker", "image")

@@ -130,6 +130,8 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
     index = read_index(request.index, os.environ, Path.cwd())
     run_directory = new_run_directory(request.run_directory, room="probes")
     exclude_newer = request.exclude_newer or created
+    if request.images is not None:
+        request = with_settled_revisions(request)
     with ExitStack() as stack:
         stack.enter_context(driving(run_directory))  # who fails here has nothing to discard: another made use of it
         try:
@@ -227,7 +229,7 @@ def asks_a_person(run: str | None) -> bool:
 def _check_script(request: RunRequest) -> None:
     """Find out whether the script can be started, where there must be one."""
     if not request.ask or request.smoke.path.is_file():
-        check_script(request.smoke.path, local=request.environment != "docker")
+        check_script(request.smoke.path, local=not request.in_containers)
 
 
 def _drive(
@@ -263,7 +265,10 @@ def _drive(
     reporter(RunStarted(run_directory.name, str(run_directory), axes, chain.steps, runs_before))
     for note in (*environment.notes, *([] if request.first_good else divergences(axes))):
         reporter(Note(note))
-    if chain.steps == 1:
+    for step in merged:
+        reporter(Note(f"forced together: {step}"))
+    known = request.images is None or request.images.good_is_known
+    if known and chain.steps == 1 and axes[0].steps == 1:
         reporter(Note("there is no version in between: the two ends are verified, and are the answer"))
     try:
         journal.decide("finished", investigation.run(axes, chain).value)

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from bisector.cli import arguments
 from bisector.cli.files_request import files_request, fixed_pins
+from bisector.cli.images_request import images_request, one_image
 from bisector.cli.options import RunOptions, key_of
 from bisector.cli.reproduction import worth_repeating
 from bisector.cli.search_arguments import parse_metric, parse_suspect
@@ -27,7 +28,7 @@ from pins.errors import UsageError
 
 T = TypeVar("T")
 
-ENVIRONMENTS = ("venv", "docker", "command")
+ENVIRONMENTS = ("venv", "docker", "command", "image")
 NO_SCRIPT = Path(os.devnull)
 """The script of a plan that is made without one."""
 ONLY_FOR = {
@@ -35,12 +36,13 @@ ONLY_FOR = {
         "with_", "requirements", "constraint", "build_constraint", "no_build_isolation",
     ),
     "docker": (
-        "dockerfile", "context", "target", "build_arg", "secret", "ssh", "gpu", "mount", "models", "docker_arg",
-        "docker_build_option", "no_index_time", "reuse_stage", "cache_from", "cache_to", "disk",
+        "dockerfile", "context", "target", "build_arg", "secret", "ssh", "docker_build_option", "no_index_time",
+        "reuse_stage", "cache_from", "cache_to",
     ),
+    "docker or image": ("gpu", "mount", "models", "docker_arg", "disk"),
     "command": ("build_command",),
 }  # fmt: skip
-"""Options that one environment alone can honour: given with another they would be silently without effect."""
+"""Options that these environments alone can honour: given with another they would be silently without effect."""
 
 
 def request_from(
@@ -63,6 +65,8 @@ def request_from(
     Raises:
         UsageError: an option is missing, wrong, or of no effect together with the others.
     """
+    if options.environment == "image":
+        return _request_of_images(options, directory, script_arguments, command_line, to_plan=to_plan)
     files = files_request(options, directory)
     if not options.pin and files is None:
         raise UsageError(
@@ -72,10 +76,29 @@ def request_from(
     repositories = _repositories(options, directory)
     git = [repository.pin for repository in repositories]
     pins = tuple(arguments.parse_pin(text, git) for text in options.pin)
-    if (to_plan or options.ask) and not options.smoke:
-        options = replace(options, smoke=str(NO_SCRIPT))
+    options = _without_script(options, to_plan=to_plan)
     request = _request(options, pins, repositories, directory, script_arguments, command_line, from_files=bool(files))
     return replace(request, files=files)
+
+
+def _request_of_images(
+    options: RunOptions,
+    directory: Path,
+    script_arguments: Sequence[str],
+    command_line: Sequence[str],
+    *,
+    to_plan: bool,
+) -> RunRequest:
+    """The request where candidates are images that exist."""
+    images = images_request(options)
+    pin = PinRange(images.repository, images.good, images.bad)
+    options = _without_script(options, to_plan=to_plan)
+    return replace(_request(options, (pin,), (), directory, script_arguments, command_line), images=images)
+
+
+def _without_script(options: RunOptions, *, to_plan: bool) -> RunOptions:
+    """The options with a script that says nothing, where none is needed and none is named."""
+    return replace(options, smoke=str(NO_SCRIPT)) if (to_plan or options.ask) and not options.smoke else options
 
 
 def request_for_one(
@@ -88,6 +111,10 @@ def request_for_one(
     """
     if not options.pin:
         raise UsageError("nothing to build: name a pin and its value, for example --pin setuptools==82.0.1")
+    if options.environment == "image":
+        images = one_image(options)
+        pin = PinRange(images.repository, images.good, images.bad)
+        return replace(_request(options, (pin,), (), directory, script_arguments, command_line), images=images)
     repositories = _repositories(options, directory)
     git = [repository.pin for repository in repositories]
     chosen = [arguments.parse_choice_of_version(text, "--pin", git) for text in options.pin]
@@ -202,7 +229,7 @@ def _environment(options: RunOptions) -> str:
     given = {each.name for each in fields(RunOptions) if getattr(options, each.name)}
     for owner, names in ONLY_FOR.items():
         useless = [f"--{key_of(name)}" for name in names if name in given]
-        if owner != chosen and useless:
+        if chosen not in owner.split(" or ") and useless:
             raise UsageError(
                 f"{', '.join(useless)}: of use in --env {owner} alone, and this run has --env {chosen}; leave one out"
             )

@@ -149,6 +149,14 @@ class ImageRegistry:
         answer = self._asked(image, url, "GET")
         return "" if answer.status == 404 else f"sha256:{hashlib.sha256(answer.body).hexdigest()}"
 
+    def read(self, image: ImageReference, path: str) -> Answer:
+        """What a path below a repository holds (`manifests/TAG`, `blobs/DIGEST`, `tags/list`); 404 for nothing.
+
+        Raises:
+            SourceError: as for `digest`.
+        """
+        return self._asked(image, f"{_origin(image.host)}/v2/{image.repository}/{path}", "GET")
+
     def _asked(self, image: ImageReference, url: str, method: str) -> Answer:
         key = (image.host, image.repository)
         with self._lock:

@@ -133,11 +133,11 @@ def test_a_path_to_python_is_made_absolute_and_a_version_is_left() -> None:
     [
         ({"pin": ()}, "nothing to search"),
         ({"smoke": None}, "no smoke script"),
-        ({"environment": "podman"}, "venv, docker or command"),
+        ({"environment": "podman"}, "venv, docker, command or image"),
         ({"environment": "docker"}, "needs a Dockerfile"),
         ({"environment": "command"}, "--build-command"),
         ({"fix": ("setuptools=81.0.0",)}, "both searched (--pin) and held still (--fix)"),
-        ({"gpu": "rocm"}, "--gpu: of use in --env docker alone"),
+        ({"gpu": "rocm"}, "--gpu: of use in --env docker or image alone"),
         ({"dockerfile": "D", "gpu": "intel"}, "rocm or nvidia"),
         ({"dockerfile": "D", "with_": ("x",)}, "--with: of use in --env venv alone"),
         ({"dockerfile": "D", "environment": "venv"}, "--dockerfile: of use in --env docker alone"),

@@ -76,10 +76,19 @@ def build_options(
     ]
 
 
+OWN_NAMES = "bisector/"
+"""How the names begin under which images of runs are kept."""
+
+
 def image_tag(run_id: str, input_hash: str) -> str:
     """The name under which the image of a candidate is kept while a run lasts."""
+    return f"{image_repository(run_id)}:{input_hash[:16]}"
+
+
+def image_repository(run_id: str) -> str:
+    """The part of these names that all of a run's images have in common."""
     name = re.sub(r"[^a-z0-9]+", "-", run_id.lower()).strip("-") or "run"
-    return f"bisector/{name[:100]}:{input_hash[:16]}"
+    return f"{OWN_NAMES}{name[:100]}"
 
 
 def secret_ids(secrets: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bisector.environments.docker.build import OWN_NAMES, image_repository
 from bisector.environments.docker.engine import PROBE_LABEL, RUN_LABEL, engine, explanation
 from pins.errors import EnvironmentFailureError
 
@@ -18,7 +19,7 @@ class Leftover:
     Attributes:
         kind: "container", "volume" or "image".
         id: the engine's name for it.
-        run: id of the run.
+        run: id of the run; of an image that was fetched, and so has no label of ours, the name that the run gave it.
         probe: id of the probe, "" where it has none.
         names: the names of an image.
     """
@@ -37,7 +38,8 @@ def list_leftovers(runs: Collection[str] | None = None) -> tuple[Leftover, ...]:
         EnvironmentFailureError: the engine does not answer.
     """
     with engine() as client:
-        return tuple(found for found in _held(client) if runs is None or found.run in runs)
+        named = None if runs is None else {*runs, *map(image_repository, runs)}
+        return tuple(found for found in _held(client) if named is None or found.run in named)
 
 
 def _held(client: "docker.DockerClient") -> Iterator[Leftover]:
@@ -50,6 +52,12 @@ def _held(client: "docker.DockerClient") -> Iterator[Leftover]:
     for entry in client.api.images(filters=labelled):
         names = tuple(name for name in entry["RepoTags"] or () if name != "<none>:<none>")
         yield Leftover("image", entry["Id"], entry["Labels"][RUN_LABEL], names=names)
+    for entry in client.api.images(name=f"{OWN_NAMES}*"):
+        if RUN_LABEL not in (entry["Labels"] or {}):
+            for name in entry["RepoTags"] or ():
+                repository = name.rpartition(":")[0]
+                if repository.startswith(OWN_NAMES):
+                    yield Leftover("image", entry["Id"], repository, names=(name,))
 
 
 def remove_leftovers(runs: Collection[str], *, images: bool = True, dry_run: bool = False) -> list[str]:
@@ -95,7 +103,8 @@ def strangers(known: Collection[str]) -> list[tuple[str, str]]:
     Raises:
         EnvironmentFailureError: the engine does not answer.
     """
-    return [(f"{found.kind} {_shown(found)}", found.run) for found in list_leftovers() if found.run not in known]
+    named = {*known, *map(image_repository, known)}
+    return [(f"{found.kind} {_shown(found)}", found.run) for found in list_leftovers() if found.run not in named]
 
 
 def kept_images(runs: Collection[str]) -> list[str]:
