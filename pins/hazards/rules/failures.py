@@ -1,6 +1,5 @@
 """Failures of a step that decides versions, which the build does not notice."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,6 +8,7 @@ from pins.files.commands.git import read_git
 from pins.files.commands.pip import read_pip
 from pins.files.dockerfile.close_reading import StepReading
 from pins.files.joined import JoinedText
+from pins.files.shell.status import deciding, heredoc_scripts, stops_at_errors
 from pins.files.shell.syntax import (
     AndOr,
     Case,
@@ -28,9 +28,6 @@ from pins.hazards.model import Finding
 from pins.hazards.subject import Ran, Subject
 
 _PATCHES = frozenset({"apply", "am", "cherry-pick", "checkout", "switch", "fetch", "clone", "merge", "reset", "revert"})
-_ERREXIT = re.compile(
-    rb"(?:\A|[;&\n]|\bthen\b|\{)\s*set\s+(?:-[a-zA-Z]+\s+|-o\s+\w+\s+)*(?:-[a-zA-Z]*e[a-zA-Z]*|-[a-zA-Z]*o\s+errexit)"
-)
 
 
 def what_it_decides(ran: Ran) -> str:
@@ -97,7 +94,7 @@ class _Lost:
 def lost_in_sequence(subject: Subject) -> Iterator[Finding]:
     """A failure in front of ``;`` or of a line end, without ``set -e``."""
     for step in subject.steps:
-        if step.script is None or not step.script.text or _stops_at_errors(step.shell, step.script.text):
+        if step.script is None or not step.script.text or stops_at_errors(step.shell, step.script.text):
             continue
         yield from _failures_lost(
             subject,
@@ -121,40 +118,11 @@ def _failures_lost(
             yield Finding(ran.command.start, ran.command.end, message, fix=fix)
 
 
-def _stops_at_errors(shell: tuple[str, ...], script: bytes) -> bool:
-    if any(re.fullmatch(r"-[a-z]*e[a-z]*", word) or word == "errexit" for word in shell[1:]):
-        return True
-    if _ERREXIT.search(script):
-        return True
-    first = script.lstrip().split(b"\n", 1)
-    # RUN <<EOF bash -e, and #!/bin/bash -e on the first line of a heredoc
-    opened = first[0]
-    body = first[1].split(b"\n", 1)[0] if len(first) > 1 else b""
-    return bool(
-        re.search(
-            rb"\b(?:ba|da|z|k)?sh\s+(?:-[a-z]+\s+)*-[a-z]*e[a-z]*\b",
-            opened + b"\n" + (body if body.startswith(b"#!") else b""),
-        )
-    )
-
-
 def _lost(script: JoinedText) -> Iterator[_Lost]:
     tree = parse_shell(script.text).tree
     yield from _in_sequence(tree, script)
-    for body in _heredoc_scripts(tree, script):
+    for body in heredoc_scripts(tree, script):
         yield from _in_sequence(parse_shell(body.text).tree, body)
-
-
-def _heredoc_scripts(tree: Sequence, script: JoinedText) -> Iterator[JoinedText]:
-    """Bodies that RUN gives to the shell itself: ``RUN <<EOF``."""
-    for part in tree.parts:
-        if isinstance(part, Simple) and not part.words:
-            for redirection in part.redirections:
-                heredoc = redirection.heredoc
-                if heredoc is not None and heredoc.start >= 0:
-                    body = script.part(heredoc.start, heredoc.end)
-                    if not body.text.startswith(b"#!") or re.match(rb"#!\S*\b(ba|da|z|k)?sh\b", body.text):
-                        yield body
 
 
 def _in_sequence(tree: Node, script: JoinedText) -> Iterator[_Lost]:
@@ -164,7 +132,7 @@ def _in_sequence(tree: Node, script: JoinedText) -> Iterator[_Lost]:
             for index, part in enumerate(tree.parts):
                 if index + 1 < len(tree.parts) and not _looks_back(tree.parts[index + 1], script):
                     following = _raw(script, tree.parts[index + 1])
-                    yield from (_Lost(*span, following) for span in _deciding(part, script))
+                    yield from (_Lost(*span, following) for span in deciding(part, script))
                 yield from _nested(part, script)
         case _:
             yield from _nested(tree, script)
@@ -194,32 +162,6 @@ def _nested(node: Node, script: JoinedText) -> Iterator[_Lost]:
                 yield from _in_sequence(body, script)
         case For() | While() | Function():
             yield from _in_sequence(node.body, script)
-        case _:
-            return
-
-
-def _deciding(node: Node, script: JoinedText) -> Iterator[tuple[int, int]]:
-    """The simple commands whose failure makes `node` fail."""
-    match node:
-        case Simple() if node.words:
-            yield script.source(node.start), script.source_end(node.end)
-        case AndOr():
-            if any(operator == b"||" for operator, _ in node.parts):
-                return  # somebody thought of the failure
-            for _, part in node.parts:
-                yield from _deciding(part, script)
-        case Group():
-            yield from _deciding(node.body, script)
-        case Sequence() if node.parts:
-            yield from _deciding(node.parts[-1], script)
-        case If():
-            for _, body in node.arms:
-                yield from _deciding(body, script)
-            if node.otherwise is not None:
-                yield from _deciding(node.otherwise, script)
-        case Case():
-            for _, body in node.arms:
-                yield from _deciding(body, script)
         case _:
             return
 
@@ -255,13 +197,13 @@ def lost_in_pipe(subject: Subject) -> Iterator[Finding]:
 def _piped(script: JoinedText) -> Iterator[_Lost]:
     """Simple commands in front of a pipe."""
     for text, tree in [(script, parse_shell(script.text).tree)] + [
-        (body, parse_shell(body.text).tree) for body in _heredoc_scripts(parse_shell(script.text).tree, script)
+        (body, parse_shell(body.text).tree) for body in heredoc_scripts(parse_shell(script.text).tree, script)
     ]:
         for node in _all_nodes(tree):
             if isinstance(node, Pipeline):
                 for part, following in pairwise(node.parts):
                     if not _starts_with(following, b"xargs", text):
-                        yield from (_Lost(*span, _raw(text, following)) for span in _deciding(part, text))
+                        yield from (_Lost(*span, _raw(text, following)) for span in deciding(part, text))
 
 
 def _starts_with(node: Node, word: bytes, script: JoinedText) -> bool:

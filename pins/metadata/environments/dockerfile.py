@@ -32,7 +32,7 @@ def stage_contents(reading: CloseReading, file: str, read_file: ReadFile) -> lis
         file: its path, for people.
         read_file: gives a file of the build context, None when there is none.
     """
-    reader = _StageReader(reading, file, read_file)
+    reader = StageReader(reading, file, read_file)
     for step in reading.steps:
         reader.step(step)
     target = next((stage.name for stage in reading.pin_set.stages if stage.role == "target"), "")
@@ -41,7 +41,7 @@ def stage_contents(reading: CloseReading, file: str, read_file: ReadFile) -> lis
     return [reader.contents[stage.index] for stage in used if stage.index in reader.contents]
 
 
-class _StageReader:
+class StageReader:
     """Goes through the steps of all stages, those of a stage after those of the stages that it descends from."""
 
     def __init__(self, reading: CloseReading, file: str, read_file: ReadFile) -> None:
@@ -52,6 +52,7 @@ class _StageReader:
         self.newlines = [match.start() for match in re.finditer(b"\n", reading.data)]
 
     def step(self, step: StepReading) -> None:
+        """Read one instruction; its stage's contents are in `contents` afterwards."""
         stage = step.stage
         if stage.index not in self.contents:
             parent = self.contents.get(stage.base_stage.index) if stage.base_stage else None
