@@ -10,6 +10,7 @@ import typer
 
 from pins.command_line import new_app, start
 from pins.commands_check import app as check_app
+from pins.commands_drift import app as drift_app
 from pins.commands_files import app as files_app
 from pins.commands_schedule import app as schedule_app
 from pins.commands_suggest import app as suggest_app
@@ -42,4 +43,5 @@ app.add_typer(files_app)
 app.add_typer(check_app)
 app.add_typer(windows_app)
 app.add_typer(suggest_app)
+app.add_typer(drift_app)
 app.add_typer(schedule_app)

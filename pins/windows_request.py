@@ -249,7 +249,7 @@ def constraints_of(path: Path) -> Iterator[Constraint]:
         yield Constraint(line_found.text, Origin(file=line_found.file, line=line_found.line))
 
 
-def moment(text: str) -> datetime:
+def moment(text: str, option: str = "--exclude-newer") -> datetime:
     """A time as `--exclude-newer` takes it: RFC 3339, or a date, of which the end counts (as for uv).
 
     Raises:
@@ -260,7 +260,7 @@ def moment(text: str) -> datetime:
             return datetime.fromisoformat(f"{text}T23:59:59.999999+00:00")
         found = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"--exclude-newer {text!r} is neither a date such as 2026-08-18 nor a time") from None
+        raise UsageError(f"{option} {text!r} is neither a date such as 2026-08-18 nor a time") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

@@ -59,6 +59,7 @@ class Watched:
         directories: what was searched, from the top of its repository; "" for all of one.
         targets: the paths that were named, from the top of their repository.
         acks: acknowledgements of `pins.toml`.
+        root: top of the first path's repository, or the directory itself.
     """
 
     subject: Subject
@@ -66,6 +67,7 @@ class Watched:
     directories: tuple[str, ...]
     targets: tuple[str, ...] = ()
     acks: tuple[Ack, ...] = ()
+    root: Path = Path()
 
     def covers(self, place: str) -> bool:
         """Whether a file was looked at, as a whole, or would have been if it still were there."""
@@ -119,7 +121,7 @@ def watch(request: WatchRequest) -> Watched:
         clones=request.clones,
     )
     targets = tuple(prefix[tree.root] + relative or "." for tree, relative in located)
-    return Watched(subject, tuple(unread), tuple(directories), targets, acks)
+    return Watched(subject, tuple(unread), tuple(directories), targets, acks, located[0][0].root)
 
 
 def _with_patterns(reading: FileReading, tree: Tree) -> FileReading:

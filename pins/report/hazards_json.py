@@ -9,8 +9,8 @@ from pins.hazards.model import Hazard, Rule, Severity
 from pins.json_document import installed_version, opening
 from pins.report.hazards_text import message_of
 
-_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
-_SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
 def check_json(hazards: Sequence[Hazard], files: Sequence[str]) -> str:
@@ -45,7 +45,7 @@ def check_sarif(hazards: Sequence[Hazard], rules: Sequence[Rule]) -> str:
     """SARIF 2.1.0, as code scanning takes it; ignored findings are suppressed results."""
     index = {rule.name: place for place, rule in enumerate(rules)}
     document = {
-        "$schema": _SARIF_SCHEMA,
+        "$schema": SARIF_SCHEMA,
         "version": "2.1.0",
         "runs": [
             {
@@ -71,7 +71,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": f"{rule.why} {rule.case}"},
         "help": {"text": f"{rule.why} {rule.case} To do: {rule.advice}."},
-        "defaultConfiguration": {"level": _LEVELS[rule.severity], "enabled": rule.default},
+        "defaultConfiguration": {"level": LEVELS[rule.severity], "enabled": rule.default},
     }
 
 
@@ -91,7 +91,7 @@ def _result(hazard: Hazard, index: dict[str, int]) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": hazard.rule.name,
         "ruleIndex": index[hazard.rule.name],
-        "level": _LEVELS[hazard.rule.severity],
+        "level": LEVELS[hazard.rule.severity],
         "message": {"text": "\n".join((message_of(hazard), *hazard.evidence))},
         "locations": [location],
         "partialFingerprints": {"pinsCheck/v1": hazard.fingerprint},

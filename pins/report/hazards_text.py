@@ -1,7 +1,7 @@
 """`pins check` for a person at a terminal, and for GitHub's log: one line a finding, what to do below it."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pins.hazards.model import Hazard, Rule, Severity
 from pins.report.characters import one_line, wrap
@@ -9,7 +9,7 @@ from pins.report.terminal_colours import painted
 from pins.report.tones import Tone
 
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.DOUBT, Severity.NOTE: Tone.FAINT}
-_MOST_ANNOTATIONS = 10  # GitHub shows so many of a step
+MOST_ANNOTATIONS = 10  # GitHub shows so many of a step
 
 
 def counted(hazards: Sequence[Hazard], files: int) -> str:
@@ -63,7 +63,7 @@ def annotations(hazards: Sequence[Hazard], files: int) -> str:
     """GitHub's annotations, the worst first, for it shows ten of a step; the rest follow as plain lines."""
     order = {severity: index for index, severity in enumerate(Severity)}
     found = sorted((h for h in hazards if not h.ignored), key=lambda h: order[h.rule.severity])
-    lines = [_annotation(hazard) for hazard in found[:_MOST_ANNOTATIONS]]
+    lines = [_annotation(hazard) for hazard in found[:MOST_ANNOTATIONS]]
     lines += [f"{h.file}:{h.line}: {h.rule.severity.value}: {one_line(h.summary)} [{h.rule.name}]" for h in found[10:]]
     return "\n".join((*lines, counted(hazards, files))) + "\n"
 
@@ -83,8 +83,19 @@ def _annotation(hazard: Hazard) -> str:
         "col": str(hazard.column),
         "title": f"{hazard.rule.name}: {hazard.rule.summary}",
     }
+    return annotation(command, properties, message_of(hazard))
+
+
+def annotation(command: str, properties: Mapping[str, str], message: str) -> str:
+    """One line of GitHub's workflow commands.
+
+    Args:
+        command: "error", "warning" or "notice".
+        properties: such as file, line and title.
+        message: what is said; may have several lines.
+    """
     said = ",".join(f"{key}={_escaped(value, in_property=True)}" for key, value in properties.items())
-    return f"::{command} {said}::{_escaped(message_of(hazard), in_property=False)}"
+    return f"::{command} {said}::{_escaped(message, in_property=False)}"
 
 
 def _escaped(text: str, *, in_property: bool) -> str:

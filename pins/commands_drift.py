@@ -1,0 +1,267 @@
+"""`pins drift`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pins.command_line import (
+    NoColor,
+    Output,
+    Quiet,
+    Verbose,
+    check_output,
+    deliver,
+    guarded,
+    new_app,
+    say,
+    wants_color,
+)
+from pins.errors import UsageError
+from pins.file_options import BuildArg, ContextDirectory, Repo, Target
+
+if TYPE_CHECKING:
+    from pins.drift.model import Rule
+    from pins.drift.report import DriftReport
+    from pins.drift.running import Ended
+    from pins.drift.state.store import StateStore
+    from pins.drift.watching import Watched
+
+app = new_app("Say what has moved since last time.")
+
+FORMATS = ("text", "md", "html", "json", "sarif", "github")
+
+
+@app.command("drift")
+@guarded
+def _drift(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE|DIR...", help="Files, or directories to search.")
+    ] = None,
+    state: Annotated[
+        str,
+        typer.Option("--state", metavar="file:PATH|git:BRANCH", help="Where is remembered; the user's own by default."),
+    ] = "",
+    push: Annotated[
+        str, typer.Option("--push", metavar="REMOTE", help="With git:BRANCH: fetch it from there, and push it behind.")
+    ] = "",
+    select: Annotated[list[str] | None, typer.Option("--select", metavar="RULE,...", help="Only these rules.")] = None,
+    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="RULE,...", help="Not these rules.")] = None,
+    every: Annotated[
+        str, typer.Option("--every", metavar="30m|6h|1d", help="Check again and again until it is stopped.")
+    ] = "",
+    as_of: Annotated[
+        str, typer.Option("--as-of", metavar="DATE", help="As if it were then; remembers nothing without --state.")
+    ] = "",
+    offline: Annotated[bool, typer.Option("--offline", help="Ask nothing over the network.")] = False,
+    rev: Annotated[str, typer.Option("--rev", metavar="REV", help="Check at this revision of the repository.")] = "",
+    repo: Repo = None,
+    build_arg: BuildArg = None,
+    target: Target = "",
+    context: ContextDirectory = None,
+    index_url: Annotated[
+        str, typer.Option("--index-url", metavar="URL", help="Ask this package index, in place of those configured.")
+    ] = "",
+    extra_index_url: Annotated[
+        list[str] | None, typer.Option("--extra-index-url", metavar="URL", help="Ask this one besides. Repeatable.")
+    ] = None,
+    github_issue: Annotated[
+        str,
+        typer.Option("--github-issue", metavar="OWNER/REPO[#N]", help="Keep an issue, or a comment at N, up to date."),
+    ] = "",
+    webhook: Annotated[
+        str, typer.Option("--webhook", metavar="URL", envvar="PINS_WEBHOOK", help="Post what is new there as JSON.")
+    ] = "",
+    rules: Annotated[bool, typer.Option("--rules", help="List the rules.")] = False,
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="text|md|html|json|sarif|github", help="How the result is written.")
+    ] = "text",
+    output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
+) -> int:
+    r"""Say what has moved since the last check: branches, releases, tags, holds whose reason is gone, patches.
+
+    \b
+    Example:
+      pins drift docker/
+      pins drift . --state git:pins-drift --push origin --github-issue OWNER/REPO
+      pins drift docker/Dockerfile --every 6h --webhook https://chat.example.org/hook
+
+    Exit code 0: nothing is new; 1: something is; 3: nothing is, but something could not be told.
+    """
+    if output_format not in FORMATS:
+        raise UsageError(f"--format {output_format!r} is not one of {', '.join(FORMATS)}")
+    from pins.drift.choice import chosen
+
+    if rules:
+        from pins.drift.table import RULES
+
+        widest = max(len(rule.id) for rule in RULES)
+        return deliver("".join(f"{rule.id:{widest}}  {rule.summary}\n" for rule in RULES), output)
+    if not paths:
+        raise UsageError("give a FILE or a directory to check, such as `pins drift docker/`")
+    if quiet and verbose:
+        raise UsageError("--quiet and --verbose exclude one another; leave one of them out")
+    if every and as_of:
+        raise UsageError("--every looks at what is, --as-of at what was: leave one of them out")
+    check_output(output)
+    running = chosen(select or (), ignore or ())
+    asked = _Asked(
+        tuple(paths),
+        state,
+        push,
+        running,
+        as_of,
+        offline,
+        rev,
+        tuple(repo or ()),
+        tuple(build_arg or ()),
+        target,
+        context,
+        index_url,
+        tuple(extra_index_url or ()),
+        github_issue,
+        webhook,
+    )
+
+    def check() -> int:
+        ended = _checked(asked, say if not quiet else lambda _: None)
+        code = deliver(
+            _drawn(ended.report, running, output_format, output, no_color, verbose), output, ended.report.exit_code
+        )
+        if ended.failure is not None:
+            raise ended.failure
+        return code
+
+    if not every:
+        return check()
+    from pins.drift.repeating import interval, repeat
+
+    repeat(check, interval(every), say)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    paths: tuple[Path, ...]
+    state: str
+    push: str
+    rules: "tuple[Rule, ...]"
+    as_of: str
+    offline: bool
+    revision: str
+    repo: tuple[str, ...]
+    build_arg: tuple[str, ...]
+    target: str
+    context: Path | None
+    index_url: str
+    extra_index_url: tuple[str, ...]
+    github_issue: str
+    webhook: str
+
+
+def _checked(asked: _Asked, progress: Callable[[str], None]) -> "Ended":
+    from pins.drift.running import RunRequest, run
+    from pins.drift.tools import open_tools
+    from pins.drift.watching import WatchRequest, watch
+    from pins.file_options import clones, pairs
+    from pins.windows_request import moment
+
+    now = moment(asked.as_of, "--as-of") if asked.as_of else datetime.now(UTC)
+    watched = watch(
+        WatchRequest(
+            asked.paths,
+            now,
+            asked.revision,
+            clones(list(asked.repo)),
+            pairs(list(asked.build_arg), "--build-arg"),
+            asked.target,
+            asked.context,
+        )
+    )
+    store = _store(asked, watched)
+    tell = _told(asked, watched)
+    pins = sum(1 for _ in watched.subject.pins())
+    progress(f"Checking {pins} pins in {len(watched.subject.files)} files.")
+    with open_tools(
+        index_url=asked.index_url,
+        extra_index_url=asked.extra_index_url,
+        as_of=now if asked.as_of else None,
+        offline=asked.offline,
+    ) as tools:
+        return run(RunRequest(watched, asked.rules, tools, store), tell)
+
+
+def _store(asked: _Asked, watched: "Watched") -> "StateStore | None":
+    from pins.drift.state.store import state_store
+
+    if asked.as_of and not asked.state:
+        if asked.push:
+            raise UsageError("--push goes with --state git:BRANCH")
+        return None
+    return state_store(asked.state, directory=watched.root, targets=watched.targets, push=asked.push)
+
+
+def _told(asked: _Asked, watched: "Watched") -> "list[Callable[[DriftReport], None]]":
+    import hashlib
+    import os
+
+    tell: list[Callable[[DriftReport], None]] = []
+    if asked.github_issue:
+        from pins.drift.telling.github_issue import Issue
+
+        key = hashlib.sha256("\0".join(sorted(watched.targets)).encode("utf-8", "surrogateescape")).hexdigest()[:10]
+        tell.append(Issue(asked.github_issue, key, os.environ, _as_markdown).tell)
+    if asked.webhook:
+        from pins.drift.telling.webhook import webhook
+
+        tell.append(webhook(asked.webhook, os.environ))
+    return tell
+
+
+def _as_markdown(report: "DriftReport") -> str:
+    from pins.drawing import drawn
+    from pins.report.drift_document import drift_document
+
+    return drawn(drift_document(report), "md", None, no_color=True)
+
+
+def _drawn(
+    report: "DriftReport",
+    running: "tuple[Rule, ...]",
+    output_format: str,
+    output: Path | None,
+    no_color: bool,
+    verbose: bool,
+) -> str:
+    if output_format == "json":
+        from pins.report.drift_json import drift_json
+
+        return drift_json(report)
+    if output_format == "sarif":
+        from pins.report.drift_json import drift_sarif
+
+        return drift_sarif(report, running)
+    if output_format == "github":
+        from pins.report.drift_text import drift_annotations
+
+        return drift_annotations(report)
+    if output_format in {"md", "html"}:
+        from pins.drawing import drawn
+        from pins.report.drift_document import drift_document
+
+        return drawn(drift_document(report), output_format, output, no_color)
+    import shutil
+    import sys
+
+    from pins.report.drift_text import drift_text
+
+    stream = sys.stdout if output is None else None
+    terminal = stream is not None and stream.isatty()
+    width = min(shutil.get_terminal_size().columns, 120) if terminal else 100
+    color = stream is not None and wants_color(stream, no_color)
+    return drift_text(report, width=width, color=color, verbose=verbose)

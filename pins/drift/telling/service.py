@@ -1,0 +1,110 @@
+"""Talking to a service over HTTP with a secret: tries, waits, and messages that do not give the secret away."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pins.errors import EnvironmentFailureError
+from pins.sources.redaction import redact
+
+if TYPE_CHECKING:
+    import httpx
+
+_TRIES = 3
+_PASSING = (408, 425, 429, 500, 502, 503, 504)
+_LONGEST_WAIT = 60.0
+_LARGEST = 8 * 2**20
+_TIMEOUT = 30.0
+
+
+@dataclass(frozen=True)
+class Service:
+    """One service.
+
+    Attributes:
+        name: for messages, such as "the webhook at hooks.example.org".
+        headers: of every request.
+        secrets: what must not appear in a message.
+        redirects: whether they are followed; a post that is redirected often arrives as something else.
+        transport: takes the place of the network.
+        sleep: waits between tries.
+    """
+
+    name: str
+    headers: Mapping[str, str]
+    secrets: tuple[str, ...] = ()
+    redirects: bool = False
+    transport: "httpx.BaseTransport | None" = None
+    sleep: Callable[[float], None] = field(default=time.sleep)
+
+    def ask(self, method: str, url: str, content: object = None, *, again: bool = True) -> Any:
+        """What it answers, as JSON; None where it answers nothing.
+
+        Args:
+            method: of HTTP.
+            url: the address.
+            content: sent as JSON.
+            again: whether a request may reach it twice; else it is only repeated where it cannot have arrived.
+
+        Raises:
+            EnvironmentFailureError: it did not answer, or refused.
+        """
+        import httpx
+
+        for count in range(1, _TRIES + 1):
+            wait = 0.5 * 2 ** (count - 1)
+            try:
+                with httpx.Client(
+                    timeout=_TIMEOUT, transport=self.transport, follow_redirects=self.redirects, max_redirects=3
+                ) as client:
+                    answer = client.request(method, url, json=content, headers=dict(self.headers))
+            except httpx.ConnectError as error:
+                said = f"no connection: {error}"
+            except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+                said = str(error) or type(error).__name__
+                if not again:
+                    break
+            else:
+                if answer.is_success:
+                    return self._parsed(answer)
+                said = f"it answered {answer.status_code} {answer.reason_phrase}{_reason(answer)}"
+                limited = answer.status_code == 403 and "retry-after" in answer.headers
+                if answer.status_code not in _PASSING and not limited:
+                    break
+                wait = max(wait, _seconds(answer.headers.get("retry-after", "")))
+            if count < _TRIES:
+                self.sleep(wait)
+        raise EnvironmentFailureError(f"{self.name} could not be told: {self._public(said)}")
+
+    def _parsed(self, answer: "httpx.Response") -> Any:
+        if not answer.content or len(answer.content) > _LARGEST:
+            return None
+        try:
+            return answer.json()
+        except ValueError:
+            return None
+
+    def _public(self, text: str) -> str:
+        return redact(text.replace("\n", " ")[:400], self.secrets)
+
+
+def host_of(url: str) -> str:
+    """The host of a URL, which alone may be shown where the rest is a secret."""
+    try:
+        return urlsplit(url).hostname or "an address without a host"
+    except ValueError:
+        return "an address that is no URL"
+
+
+def _reason(answer: "httpx.Response") -> str:
+    try:
+        message = answer.json().get("message", "")
+    except (ValueError, AttributeError):
+        return ""
+    return f" ({message})" if isinstance(message, str) and message else ""
+
+
+def _seconds(text: str) -> float:
+    return min(float(text), _LONGEST_WAIT) if text.isdigit() else 0
