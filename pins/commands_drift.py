@@ -138,11 +138,11 @@ def _drift(
             raise ended.failure
         return code
 
-    if not every:
-        return check()
-    from pins.drift.repeating import interval, repeat
+    if every:
+        from pins.drift.repeating import interval, repeat
 
-    repeat(check, interval(every), say)
+        repeat(check, interval(every), say)
+    return check()
 
 
 @dataclass(frozen=True)
