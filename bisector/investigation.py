@@ -13,7 +13,6 @@ from bisector.certificate import Certificate, Standing, certify
 from bisector.driver import Driver
 from bisector.environments.base import Environment
 from bisector.events import Note, Reporter
-from bisector.feasibility.known_bad import known_bad
 from bisector.journal import Journal
 from bisector.model import Axis, AxisValue, Candidate
 from bisector.preparation import lay_chain
@@ -56,7 +55,6 @@ class Investigation:
         """
         verdict = None
         number = 1
-        axes, chain = self._from_a_good_end(axes, chain)
         while True:
             ending, axes, chain, certificate = self._round(number, axes, chain)
             verdict = verdict or ending.verdict

@@ -72,21 +72,19 @@ def _environment_for(
     *,
     to_plan: bool,
 ) -> Environment:
-    if request.files is not None and request.environment == "docker":
-        from bisector.file_axes.preparation import docker_environment
-
-        images = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan)
-        assert images.space is not None
-        environment = _feasible_files(images, images.space, request, index)
-        return FixedPins(environment, request.fixed) if request.fixed else environment
-    if request.files is not None and request.environment == "venv":
-        from bisector.file_axes.venv_floats import venv_environment
     if request.images is not None:
         from bisector.environments.docker.images import ImageEnvironment
 
         return ImageEnvironment(
             request.docker, request.images, run_id=run_id, build_timeout=request.build_timeout, to_plan=to_plan
         )
+    if request.files is not None and request.environment == "docker":
+        from bisector.file_axes.preparation import docker_environment
+
+        environment: Environment = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan)
+        return FixedPins(environment, request.fixed) if request.fixed else environment
+    if request.files is not None and request.environment == "venv":
+        from bisector.file_axes.venv_floats import venv_environment
 
         return venv_environment(request, index, exclude_newer)
     if not request.repositories:
@@ -163,16 +161,15 @@ def _make(
             docker = replace(request.docker, commit_pins=tuple(clones))
             written = environment_with_written_pins(replace(request, docker=docker), pins, exclude_newer, run_id)
             if written is not None:
-                return _feasible_files(*written, request, index)
-            images = DockerEnvironment(
+                return written
+            return DockerEnvironment(
                 docker,
                 (*pins, *dict(request.fixed)),
                 exclude_newer,
                 run_id=run_id,
                 build_timeout=request.build_timeout,
             )
-            return feasible_arguments(images, request, docker, pins, index, cache_directory(os.environ))
-    raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker, command and image")
+    raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker and command")
 
 
 def _commit_sources(request: RunRequest, clones: "Mapping[str, Clone]", cache: Path) -> "Mapping[str, CommitSource]":
@@ -192,8 +189,13 @@ def with_settled_revisions(request: RunRequest) -> RunRequest:
     """The request with revisions as commits, and tags as digests, so that a resume finds what the start found.
 
     Raises:
-        UsageError: there is no such revision.
+        UsageError: there is no such revision, or tag.
+        SourceError: a registry cannot be read.
     """
+    if request.images is not None:
+        from bisector.image_axes.settling import settled_images
+
+        return replace(request, images=settled_images(request.images))
     request = _with_fixed_commits(request)
     if request.files is None and request.environment != "docker":
         return request
@@ -222,10 +224,6 @@ def axes_of(
     request: RunRequest, environment: Environment, index: "IndexConfiguration", before: datetime
 ) -> tuple[Axis, ...]:
     """The axis of each `--pin`: the releases, or the commits, between its ends.
-    if request.images is not None:
-        from bisector.image_axes.settling import settled_images
-
-        return replace(request, images=settled_images(request.images))
 
     Raises:
         UsageError: an unknown package, version or revision, ends that are equal or in the wrong order.
@@ -233,6 +231,10 @@ def axes_of(
     """
     from pins.sources.releases import releases_between
 
+    if request.images is not None:
+        from bisector.image_axes.settling import image_axis
+
+        return (image_axis(request.images),)
     if (floats := getattr(environment, "floats", None)) is not None:
         return tuple(floats)
     if (space := getattr(environment, "space", None)) is not None:
@@ -261,10 +263,6 @@ def axes_of(
             values = tuple(AxisValue(str(release.version), release.upload_time) for release in found)
             axes.append(Axis(pin.pin, PinKind.PACKAGE, values))
     return tuple(axes)
-    if request.images is not None:
-        from bisector.image_axes.settling import image_axis
-
-        return (image_axis(request.images),)
 
 
 def existing(
@@ -282,6 +280,8 @@ def existing(
     """
     from pins.sources.releases import release_named
 
+    if request.images is not None:
+        return candidate
     clones: Mapping[str, Clone] = getattr(environment, "clones", {})
     if clones:
         from bisector.git_axes import with_commits
@@ -310,8 +310,6 @@ def _releases_of(environment: Environment, index: "IndexConfiguration") -> "Pack
     index = getattr(environment, "index", index)  # with what requirement files add
     return PackageIndex(index, target, cache=PageCache(cache_directory(os.environ)))
 
-    if request.images is not None:
-        return candidate
 
 def lay_chain(axes: tuple[Axis, ...], environment: Environment, reasons: dict[Candidate, str] | None = None) -> Chain:
     """The chain through the box, asking the environment's resolver only where several pins move."""

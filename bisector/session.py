@@ -126,12 +126,12 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
     _check_script(request)
     refuse_secrets(request)
     refuse_unrecordable(request, state_directory())
+    if request.images is not None:
+        request = with_settled_revisions(request)
     created = datetime.now(UTC)
     index = read_index(request.index, os.environ, Path.cwd())
     run_directory = new_run_directory(request.run_directory, room="probes")
     exclude_newer = request.exclude_newer or created
-    if request.images is not None:
-        request = with_settled_revisions(request)
     with ExitStack() as stack:
         stack.enter_context(driving(run_directory))  # who fails here has nothing to discard: another made use of it
         try:
