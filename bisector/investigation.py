@@ -55,6 +55,7 @@ class Investigation:
         """
         verdict = None
         number = 1
+        axes, chain = self._from_a_good_end(axes, chain)
         while True:
             ending, axes, chain, certificate = self._round(number, axes, chain)
             verdict = verdict or ending.verdict
@@ -63,7 +64,7 @@ class Investigation:
             if not self.request.every_culprit:
                 return verdict
             axes = _without(axes, _moves(chain, ending))
-            chain = lay_chain(axes, self.environment, known=known_bad(self.request, axes))
+            chain = lay_chain(axes, self.environment)
             number += 1
             self.reporter(Note("the bad set still fails without that step: searching for a further culprit"))
 

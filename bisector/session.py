@@ -265,10 +265,7 @@ def _drive(
     reporter(RunStarted(run_directory.name, str(run_directory), axes, chain.steps, runs_before))
     for note in (*environment.notes, *([] if request.first_good else divergences(axes))):
         reporter(Note(note))
-    for step in merged:
-        reporter(Note(f"forced together: {step}"))
-    known = request.images is None or request.images.good_is_known
-    if known and chain.steps == 1 and axes[0].steps == 1:
+    if chain.steps == 1:
         reporter(Note("there is no version in between: the two ends are verified, and are the answer"))
     try:
         journal.decide("finished", investigation.run(axes, chain).value)
