@@ -19,6 +19,7 @@ from typing import IO, Annotated, Any, NoReturn, ParamSpec
 import typer
 
 from pins.errors import EnvironmentFailureError, PinsError, UsageError
+from pins.option_values import take_plain_values
 
 P = ParamSpec("P")
 
@@ -69,8 +70,10 @@ def start(app: typer.Typer, tool: str, **extra: Any) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    command = typer.main.get_command(app)
+    take_plain_values(command)
     try:
-        app(prog_name=tool, **extra)
+        command(prog_name=tool, **extra)
     except SystemExit as end:
         if end.code == INTERRUPTED:  # typer says so of every interruption, also of one that reaches no command
             raise SystemExit(interrupted_exit_code()) from None
