@@ -56,6 +56,9 @@ def _drift(
     as_of: Annotated[
         str, typer.Option("--as-of", metavar="DATE", help="As if it were then; remembers nothing without --state.")
     ] = "",
+    built: Annotated[
+        str, typer.Option("--built", metavar="DATE", help="When the images were last built; by default the files tell.")
+    ] = "",
     offline: Annotated[bool, typer.Option("--offline", help="Ask nothing over the network.")] = False,
     rev: Annotated[str, typer.Option("--rev", metavar="REV", help="Check at this revision of the repository.")] = "",
     repo: Repo = None,
@@ -117,6 +120,7 @@ def _drift(
         push,
         running,
         as_of,
+        built,
         offline,
         rev,
         tuple(repo or ()),
@@ -152,6 +156,7 @@ class _Asked:
     push: str
     rules: "tuple[Rule, ...]"
     as_of: str
+    built: str
     offline: bool
     revision: str
     repo: tuple[str, ...]
@@ -181,6 +186,7 @@ def _checked(asked: _Asked, progress: Callable[[str], None]) -> "Ended":
             pairs(list(asked.build_arg), "--build-arg"),
             asked.target,
             asked.context,
+            moment(asked.built, "--built") if asked.built else None,
         )
     )
     store = _store(asked, watched)

@@ -38,6 +38,7 @@ class WatchRequest:
         build_args: what `--build-arg` would give.
         target: the stage that is built.
         context: the build context, None for the repository around each file.
+        built: when images were last built, None where only the files tell.
     """
 
     paths: tuple[Path, ...]
@@ -47,6 +48,7 @@ class WatchRequest:
     build_args: Mapping[str, str] = field(default_factory=dict)
     target: str = ""
     context: Path | None = None
+    built: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def watch(request: WatchRequest) -> Watched:
         holds_file=shown,
         facts=facts,
         clones=request.clones,
+        built=request.built,
     )
     targets = tuple(prefix[tree.root] + relative or "." for tree, relative in located)
     return Watched(subject, tuple(unread), tuple(directories), targets, acks, located[0][0].root)
