@@ -9,6 +9,7 @@ _HEADER = re.compile(
 )
 _TARGET = re.compile(rb"\+\+\+ (?:b/)?(?P<path>[^\t\r\n]+)")
 _SOURCE = re.compile(rb"--- (?:a/)?(?P<path>[^\t\r\n]+)")
+_INDEX = re.compile(rb"index (?P<old>[0-9a-f]{7,64})\.\.[0-9a-f]{7,64}")
 _SCOPE = re.compile(r"\s*(?:async\s+)?(?:def|class)\s+\w+|[\w:*&<>\s]+\([^;]*\)\s*\{?\s*\Z")
 
 
@@ -23,6 +24,10 @@ class Hunk:
         removed: lines that go.
         added: lines that come.
         context: how many lines of context it has.
+        lines: all its lines, each behind " ", "-" or "+".
+        new: line in the file after the patch.
+        source: the file before the patch, where that has another name.
+        blob: the beginning of the hash of the file that the patch was made for, "" where the patch does not say.
     """
 
     file: str
@@ -31,6 +36,10 @@ class Hunk:
     removed: tuple[str, ...]
     added: tuple[str, ...]
     context: int
+    lines: tuple[str, ...] = ()
+    new: int = 0
+    source: str = ""
+    blob: str = ""
 
     @property
     def without_context(self) -> bool:
@@ -53,12 +62,16 @@ def _lines(count: int) -> str:
 
 def read_hunks(patch: bytes) -> Iterator[Hunk]:
     """The hunks of a unified diff, in order; what cannot be read as one is stepped over."""
-    file = source = ""
+    file = source = blob = ""
     lines = patch.split(b"\n")
     index = 0
     while index < len(lines):
         line = lines[index]
-        if match := _SOURCE.match(line):
+        if line.startswith(b"diff "):
+            file = source = blob = ""
+        elif match := _INDEX.match(line):
+            blob = match["old"].decode()
+        elif match := _SOURCE.match(line):
             source = match["path"].decode("utf-8", "replace")
         elif match := _TARGET.match(line):
             file = match["path"].decode("utf-8", "replace")
@@ -68,10 +81,12 @@ def read_hunks(patch: bytes) -> Iterator[Hunk]:
             new_count = int(match["new_count"] or 1)
             removed: list[str] = []
             added: list[str] = []
+            whole: list[str] = []
             context = 0
             while index + 1 < len(lines) and (old_count > 0 or new_count > 0):
                 body = lines[index + 1]
                 text = body[1:].decode("utf-8", "replace").rstrip("\r")
+                sign = body[:1].decode("utf-8", "replace").strip("\r") or " "
                 if body.startswith(b"-"):
                     removed.append(text)
                     old_count -= 1
@@ -86,9 +101,12 @@ def read_hunks(patch: bytes) -> Iterator[Hunk]:
                     new_count -= 1
                 else:
                     break
+                if sign != "\\":
+                    whole.append(sign + text)
                 index += 1
             header = match[0].split(b"@@")[1].strip().decode()
-            yield Hunk(file, int(match["old"]), header, tuple(removed), tuple(added), context)
+            old, new, before = int(match["old"]), int(match["new"]), "" if source in (file, "/dev/null") else source
+            yield Hunk(file, old, header, tuple(removed), tuple(added), context, tuple(whole), new, before, blob)
         index += 1
 
 

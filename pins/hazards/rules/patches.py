@@ -19,7 +19,7 @@ _CONFLICT_CHECK = re.compile(rb"<{5,7}|diff\s+--check|ls-files\s+(?:-u|--unmerge
 _MOST_EVIDENCE = 12
 
 
-def _applications(subject: Subject) -> Iterator[tuple[Ran, list[Value], str]]:
+def applications(subject: Subject) -> Iterator[tuple[Ran, list[Value], str]]:
     """Every call that applies patches: the command, the patches, the directory."""
     for ran in subject.ran:
         if not ran.words:
@@ -45,13 +45,13 @@ def _applications(subject: Subject) -> Iterator[tuple[Ran, list[Value], str]]:
 
 def zero_context_patch(subject: Subject) -> Iterator[Finding]:
     """A patch without context lines: it goes where its line numbers say, whatever stands there."""
-    for ran, patches, directory in _applications(subject):
+    for ran, patches, directory in applications(subject):
         told = any(text_of(word) == "--unidiff-zero" for word in ran.words)
         for patch in patches:
             text = text_of(patch)
             if not text.endswith((".patch", ".diff")):
                 continue
-            data = _patch_data(subject, ran, text)
+            data = patch_data(subject, ran, text)
             bare = [hunk for hunk in read_hunks(data or b"") if hunk.without_context]
             if not told and not bare:
                 continue
@@ -77,7 +77,8 @@ def zero_context_patch(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _patch_data(subject: Subject, ran: Ran, path: str) -> bytes | None:
+def patch_data(subject: Subject, ran: Ran, path: str) -> bytes | None:
+    """A patch that a command applies, from the files around the subject; None where it is not among them."""
     full = posixpath.normpath(posixpath.join(ran.command.directory or ".", path))
     if subject.reading is None:
         return None
@@ -97,19 +98,20 @@ class _ReadFile:
         return self._subject.read_file(path)
 
 
-def _pin_of(subject: Subject, directory: str) -> Pin | None:
+def pin_of(subject: Subject, directory: str) -> Pin | None:
+    """The git pin in whose checkout a directory lies."""
     pins = [p for p in subject.pins() if p.kind is PinKind.GIT and p.directory]
     inside = [p for p in pins if directory == p.directory or directory.startswith(p.directory.rstrip("/") + "/")]
     return max(inside, key=lambda p: (len(p.directory), p.line), default=None)
 
 
 def _pin_name(subject: Subject, directory: str) -> str:
-    pin = _pin_of(subject, directory)
+    pin = pin_of(subject, directory)
     return pin.name if pin else ""
 
 
 def _where_they_land(subject: Subject, directory: str, hunks: list[Hunk]) -> Iterator[str]:
-    pin = _pin_of(subject, directory)
+    pin = pin_of(subject, directory)
     name = pin.name if pin else posixpath.basename(directory)
     names = {name, *(pin.aliases if pin else ()), posixpath.basename(pin.repo).removesuffix(".git") if pin else ""}
     clone = next((subject.clones[n.lower()] for n in names if n and n.lower() in subject.clones), None)
@@ -155,8 +157,8 @@ def patch_on_moving_reference(subject: Subject) -> Iterator[Finding]:
     """A patch for a checkout that moves: it fits one day, and fails or lands elsewhere the next."""
     pinned = lines_pinned_later(subject)
     told: set[int] = set()
-    for ran, patches, directory in _applications(subject):
-        pin = _pin_of(subject, directory)
+    for ran, patches, directory in applications(subject):
+        pin = pin_of(subject, directory)
         named = [text_of(patch) for patch in patches if text_of(patch).endswith((".patch", ".diff"))]
         if pin is None or not named or any(c.holds is False for c in ran.command.conditions) or id(pin) in told:
             continue
