@@ -74,6 +74,36 @@ def round_trip(path: str, data: bytes, pin: Pin, value: str) -> Failed | None:
     return Failed("not as it was", repr(back[pin.places[0].start - 10 : pin.places[0].end + 10]))
 
 
+def all_go_together(path: str, data: bytes, wanted: Sequence[tuple[Pin, str]]) -> bool:
+    """Whether all these pins, set at once, are read back, and set back at once give the file: one reading for many.
+
+    Where it says no, one of them may still do it alone: a value can decide a condition that another pin stands behind.
+    """
+    try:
+        edits = [edit for pin, value in wanted for edit in edits_for(data, pin, value)]
+        after = apply(data, edits)
+    except (UsageError, ValueError):
+        return False
+    if not _same_outside(data, after, edits):
+        return False
+    found = {(p.places[0].start, p.name, p.kind): p for p in read_pins(after, path).pins if p.places}
+    back: list[Edit] = []
+    for pin, value in wanted:
+        own = edits_for(data, pin, value)[0]
+        start = own.start + sum(len(e.text) - (e.end - e.start) for e in edits if e.start < own.start)
+        holding = next((h for at in range(start, start + 4) if (h := found.get((at, pin.name, pin.kind)))), None)
+        if holding is None or holding.value not in {value, f"=={value}"}:
+            return False
+        try:
+            back += edits_for(after, holding, None if pin.form is Form.OPEN else pin.value)
+        except UsageError:
+            return False
+    try:
+        return apply(after, back) == data
+    except ValueError:
+        return False
+
+
 def _at_its_place(path: str, data: bytes, pin: Pin, edits: Sequence[Edit]) -> list[Pin]:
     first = pin.places[0].start
     own = next((e.start for e in edits if e.start <= first <= e.end), first)
