@@ -6,7 +6,7 @@ the bytes of the file that it was read from, how they are quoted there, and the 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -78,6 +78,24 @@ def text_of(value: Value) -> str:
     if len(value) == 1:  # nearly always
         return value[0].text
     return "".join([fragment.text for fragment in value])
+
+
+HIDDEN = "\ue000"
+"""What `shape_of` hides text behind: of the private use area, so that it is a part of no word."""
+
+
+def shape_of(value: Value, hidden: Collection[Fragment] = ()) -> str:
+    """The text, as long as it is, without what only a running shell knows and without the fragments of `hidden`.
+
+    A ``$(...)`` holds blanks, quotes and brackets that are no part of the word around it.
+    """
+    if not hidden and not unknown_of(value):
+        return text_of(value)
+    parts: list[str] = []
+    for fragment in value:
+        computed = fragment.unknown and fragment.text.startswith(("$(", "`"))
+        parts.append(HIDDEN * len(fragment.text) if computed or fragment in hidden else fragment.text)
+    return "".join(parts)
 
 
 def display_of(value: Value) -> str:
@@ -183,6 +201,25 @@ def split_words(value: Value) -> list[Value]:
             words.append([])
     # An empty variable vanishes in the shell; one that is written somewhere stays here, for it may be a pin.
     return [tuple(word) for word in words if word]
+
+
+_BETWEEN_ELEMENTS = Fragment(" ", splits=True, unset="an element of an array ends here")
+
+
+def array_of(elements: Sequence[Value]) -> Value:
+    """The elements of a shell's array as one value."""
+    return tuple([fragment for element in elements for fragment in (*element, _BETWEEN_ELEMENTS)])
+
+
+def elements_of(value: Value) -> list[Value]:
+    """The elements of what `array_of` has put together."""
+    elements: list[Value] = []
+    start = 0
+    for index, fragment in enumerate(value):
+        if fragment is _BETWEEN_ELEMENTS:
+            elements.append(value[start:index])
+            start = index + 1
+    return elements
 
 
 def literal(text: str, value: Sequence[Fragment]) -> bool:

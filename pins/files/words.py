@@ -12,7 +12,17 @@ from enum import Enum
 
 from pins.files.joined import JoinedText
 from pins.files.shell_pattern import shell_pattern
-from pins.files.values import Declaration, Fragment, Value, computed, is_unset, text_of, through, unknown_of
+from pins.files.values import (
+    Declaration,
+    Fragment,
+    Value,
+    computed,
+    elements_of,
+    is_unset,
+    text_of,
+    through,
+    unknown_of,
+)
 from pins.files.word_ends import closing_ansi_quote, closing_brace, closing_parenthesis
 from pins.model import Quoting
 
@@ -210,6 +220,8 @@ class _Expansion:
         if operator == b"}":
             self.position += 1
             return self._variable(name, start)
+        if operator == b"[" and self.dialect is not Dialect.DOCKERFILE:
+            return self._element(name, start)
         colon = operator == b":"
         if colon:
             self.position += 1
@@ -227,6 +239,20 @@ class _Expansion:
         if self.dialect is Dialect.DOCKERFILE:
             return (self._unknown(start, self.position, "not a substitution that the builder knows"),)
         return self._bash_only(name, text[after : self.position - 1].decode("utf-8", "replace"), start)
+
+    def _element(self, name: str, start: int) -> Value:
+        """``${NAME[index]}``: an element of an array, or all of them with blanks between."""
+        index_start = self.position + 1
+        self.position = closing_brace(self.joined.text, start + 1, self.end)
+        index = self._decode(index_start, self.position - 1).removesuffix("]")
+        array = self.lookup(f"{name}[@]")
+        elements = elements_of(array) if array is not None else []
+        if elements and index in {"@", "*"}:
+            spaced = [f for element in elements for f in (Fragment(" ", splits=True), *element)]
+            return tuple(spaced[1:])
+        if index.isdigit() and int(index) < len(elements):
+            return elements[int(index)]
+        return (self._unknown(start, self.position, "computed by the shell"),)
 
     def _word_until_brace(self) -> Value:
         word = tuple(self.run(b"}"))

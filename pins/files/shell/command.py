@@ -40,6 +40,7 @@ class Command:
         inputs: words of ``<``, and of ``<<<``.
         outputs: words of ``>`` and ``>>``.
         body: the heredoc that it reads, None when there is none.
+        body_expands: whether variables in that heredoc are expanded.
         tolerated: whether its failure is ignored (``|| true``).
         pipeline: a number shared by the commands of one pipeline.
         lookup: the variables it sees.
@@ -56,6 +57,7 @@ class Command:
     body: JoinedText | None = None
     tolerated: bool = False
     pipeline: int = 0
+    body_expands: bool = True
     lookup: Lookup = field(default=lambda _: None, repr=False, compare=False)
 
     @property

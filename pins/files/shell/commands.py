@@ -31,12 +31,23 @@ from pins.files.shell.syntax import (
     While,
     parse_shell,
 )
-from pins.files.shell.tokens import Token, closing
+from pins.files.shell.tokens import Token, Tokenizer, TokenKind, closing
 from pins.files.shell_pattern import shell_pattern
-from pins.files.values import Declaration, Fragment, Value, split_words, text_of, through, unknown_of
+from pins.files.values import (
+    Declaration,
+    Fragment,
+    Value,
+    array_of,
+    elements_of,
+    split_words,
+    text_of,
+    through,
+    unknown_of,
+)
 from pins.files.words import Dialect, Lookup, expand, literal
 
 _ASSIGNMENT = re.compile(rb"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
+_WHOLE_ARRAY = re.compile(rb"\"?\$\{([A-Za-z_][A-Za-z0-9_]*)\[[@*]\]\}\"?")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _DEEPEST = 6
 _MOST_ALTERNATIVES = 6
@@ -133,7 +144,15 @@ class _Run:
     def expand(self, token: Token, lookup: Lookup) -> list[Value]:
         if token.text:  # plain, as nearly always
             return [literal(self.joined, token.start, token.end, Dialect.SHELL)]
+        if elements := self._elements(token, lookup):
+            return elements
         return split_words(expand(self.joined, token.start, token.end, lookup, Dialect.SHELL))
+
+    def _elements(self, token: Token, lookup: Lookup) -> list[Value]:
+        """The elements of an array that a word is, such as ``"${PACKAGES[@]}"``; none for any other word."""
+        match = _WHOLE_ARRAY.fullmatch(self.joined.text, token.start, token.end)
+        value = lookup(f"{match[1].decode()}[@]") if match else None
+        return elements_of(value) if value is not None else []
 
     def word(self, start: int, end: int, lookup: Lookup) -> Value:
         return expand(self.joined, start, end, lookup, Dialect.SHELL)
@@ -164,7 +183,7 @@ class _Run:
 
     def _mentions(self, node: Simple, name: str) -> bool:
         text = self.joined.text[node.start : node.end]
-        return re.search(rb"\$\{?" + name.encode() + rb"(?![A-Za-z0-9_])", text) is not None
+        return re.search(rb"\$\{?" + re.escape(name.encode()) + rb"(?![A-Za-z0-9_\[])", text) is not None
 
     def _with(self, conditions: Iterable[Condition]) -> "_Run":
         return _Run(
@@ -184,7 +203,7 @@ class _Run:
         prefix: list[tuple[str, Value]] = []
         index = 0
         while index < len(tokens) and (assigned := self._assignment(tokens[index], lookup)):
-            prefix.append(assigned)
+            prefix.extend(assigned)
             index += 1
         if index == len(tokens):
             self._store(prefix, tokens, state)
@@ -194,7 +213,7 @@ class _Run:
             return
         name = text_of(words[0])
         if name in {"export", "declare", "local", "readonly", "typeset"}:
-            exported = [a for token in tokens[index + 1 :] if (a := self._assignment(token, lookup))]
+            exported = [a for token in tokens[index + 1 :] for a in self._assignment(token, lookup)]
             self._store(exported, tokens, state)
             return
         self._substitutions(tokens[index:], state)
@@ -208,31 +227,29 @@ class _Run:
         self.reader.commands.append(command)
         self._builtins(command, state)
 
-    def _assignment(self, token: Token, lookup: Lookup) -> tuple[str, Value] | None:
+    def _assignment(self, token: Token, lookup: Lookup) -> list[tuple[str, Value]]:
+        """What a word assigns, an array's elements under ``NAME[@]``; nothing where it is no assignment."""
         match = _ASSIGNMENT.match(self.joined.text, token.start, token.end)
         if not match:
-            return None
+            return []
         name = match[1].decode()
+        declaration = self.reader.declare(name, self.joined.source(token.start), "shell")
         if self.joined.text[match.end() : match.end() + 1] == b"(":
-            value = self._array(match.end() + 1, token.end - 1, lookup)
-        else:
-            value = self.word(match.end(), token.end, lookup)
+            before = lookup(f"{name}[@]") if match[2] else None
+            added = [through(value, declaration) for value in self._array(match.end() + 1, token.end - 1, lookup)]
+            elements = [*(elements_of(before) if before else []), *added]
+            return [(f"{name}[@]", array_of(elements)), (name, elements[0] if elements else ())]
+        value = self.word(match.end(), token.end, lookup)
         if match[2]:
             value = (*(lookup(name) or ()), *value)
-        declaration = self.reader.declare(name, self.joined.source(token.start), "shell")
         if not value:
             place = self.joined.source_end(match.end())
             value = (Fragment("", place, place),)
-        return name, through(value, declaration)
+        return [(name, through(value, declaration))]
 
-    def _array(self, start: int, end: int, lookup: Lookup) -> Value:
-        parts: list[Fragment] = []
-        tree = parse_shell(self.joined.text, start, end).tree
-        for part in tree.parts:
-            for token in part.words if isinstance(part, Simple) else ():
-                for value in self.expand(token, lookup):
-                    parts.extend((*value, Fragment(" ", splits=True)))
-        return tuple(parts)
+    def _array(self, start: int, end: int, lookup: Lookup) -> list[Value]:
+        tokens = Tokenizer(self.joined.text, start, end).tokens()
+        return [value for token in tokens if token.kind is TokenKind.WORD for value in self.expand(token, lookup)]
 
     def _store(self, pairs: list[tuple[str, Value]], tokens: list[Token], state: ShellState) -> None:
         for name, value in pairs:
@@ -268,10 +285,8 @@ class _Run:
             for r in node.redirections
             if r.start >= 0 and r.operator in (b">", b">>", b"1>", b"1>>", b">|", b"&>", b"&>>")
         ]
-        body = next(
-            (heredoc_text(self.joined, r.heredoc) for r in node.redirections if r.heredoc and r.heredoc.start >= 0),
-            None,
-        )
+        heredoc = next((r.heredoc for r in node.redirections if r.heredoc and r.heredoc.start >= 0), None)
+        body = heredoc_text(self.joined, heredoc) if heredoc else None
         return Command(
             tuple(words),
             self.joined.source(node.start),
@@ -284,6 +299,7 @@ class _Run:
             body,
             self.tolerated,
             self.pipeline,
+            heredoc is None or heredoc.expand,
             lookup,
         )
 
