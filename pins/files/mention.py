@@ -1,7 +1,7 @@
 """A place in a file where a command, a FROM line or a requirement takes a version: what pins are made of."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pins.files.shell.command import Condition
 from pins.files.values import Declaration, Fragment, Value, place_of, text_of, unknown_of
@@ -38,6 +38,8 @@ _PLACEHOLDER = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 def part_of(value: Value) -> Part:
     """The part of a string that a pin's place is: the whole, or the variable in it that looks like a version."""
     if reason := unknown_of(value):
+        if known := _known_version(value):
+            return replace(part_of(known), whole=False)
         names = [m[1] for f in value if f.unknown and (m := _PLACEHOLDER.match(f.unset or f.text))]
         variables = tuple(d for f in value for d in f.variables)
         if names and not variables:
@@ -65,6 +67,12 @@ def part_of(value: Value) -> Part:
     chosen = tuple(next(run for run in candidates if len(run[0].variables) == deepest))
     inner = part_of(chosen)
     return Part(inner.text, inner.span, inner.variables, inner.unknown, whole=False)
+
+
+def _known_version(value: Value) -> Value:
+    """The variable in a string that is known in part, which holds a version: `${TORCH}` of ``${TORCH}+$(local)``."""
+    runs = [run for run in _runs(value) if run[0].variables and not unknown_of(tuple(run))]
+    return next((tuple(run) for run in runs if re.match(r"v?[0-9]+\.[0-9]", text_of(tuple(run)))), ())
 
 
 def _runs(value: Value) -> list[list[Fragment]]:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from packaging.utils import canonicalize_name
 
-from pins.files.values import Value, cut, text_of
+from pins.files.values import HIDDEN, Value, cut, shape_of, text_of, unknown_of
 
 _NAME = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[^\]]*\])?\s*")
 _CLAUSE = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[^\s,;()#]+"
@@ -42,6 +42,8 @@ class ReadRequirement:
         ref: the part of a repository URL that names a revision, () when it names none.
         whole_url: the URL as written, with its places.
         marker: the environment marker, "" when there is none.
+        unnamed: the part of the name that is not known, () when all of it is; `name` then holds the reference to it, as
+            in "cupy-cuda${CUDA}x".
     """
 
     kind: RequirementKind
@@ -53,6 +55,7 @@ class ReadRequirement:
     ref: Value = ()
     whole_url: Value = ()
     marker: str = ""
+    unnamed: Value = ()
 
 
 _NAMES_A_SPECIFIER = re.compile(r"(?i)(?:^|[_{])(?:spec|specifier|version|ver|pin|constraint|bound)s?\W*\Z")
@@ -61,15 +64,17 @@ _NAMES_A_SPECIFIER = re.compile(r"(?i)(?:^|[_{])(?:spec|specifier|version|ver|pi
 
 def read_requirement(value: Value) -> ReadRequirement | None:
     """Read a requirement; None for what is none."""
-    text = text_of(value)
+    text = shape_of(value)
     if not text.strip():
         return None
     if _URL.match(text):
         return _read_url(value, 0, "")
+    if (of_no_name := _partly_named(value, text)) is not None:
+        return of_no_name
     match = _NAME.match(text)
     named = match is not None and text[match.end() : match.end() + 1] == "@"
     if match is None or (not named and _is_path(text)):
-        return ReadRequirement(RequirementKind.PATH, "", url=text) if _is_path(text) else None
+        return ReadRequirement(RequirementKind.PATH, "", url=text_of(value)) if _is_path(text) else None
     name = canonicalize_name(match[1])
     position = match.end()
     if text[position : position + 1] == "@":
@@ -78,7 +83,7 @@ def read_requirement(value: Value) -> ReadRequirement | None:
             start += 1
         if _URL.match(text, start):
             return _read_url(value, start, name)
-        return ReadRequirement(RequirementKind.PATH, name, url=text[start:])
+        return ReadRequirement(RequirementKind.PATH, name, url=text_of(value)[start:])
     end_of_name = match.end(2) if match[2] else match.end(1)
     # a specifier can be put behind the name only where no variable has a part in the word
     plain = not any(fragment.variables or fragment.unknown for fragment in value)
@@ -101,6 +106,30 @@ def read_requirement(value: Value) -> ReadRequirement | None:
     return ReadRequirement(RequirementKind.SPECIFIER, name, specifier, version, name_part, marker=marker.strip())
 
 
+_REFERENCE = r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?"
+_PARTLY_NAMED = re.compile(
+    rf"(?P<name>(?:[A-Za-z0-9._{HIDDEN}-]|{_REFERENCE})+)(?:\[[^\]]*\])?\s*(?P<specifier>{_CLAUSE}(?:\s*,\s*{_CLAUSE})*)?\s*(?:;|\Z)"
+)
+
+
+def _partly_named(value: Value, text: str) -> ReadRequirement | None:
+    """A requirement with a variable in its name whose value is not known; None for any other.
+
+    A word that is nothing but a variable may be anything: options, or several requirements.
+    """
+    match = _PARTLY_NAMED.match(text) if unknown_of(value) else None
+    if match is None or _NAMES_A_SPECIFIER.search(match["name"]):
+        return None
+    unnamed = tuple(fragment for fragment in cut(value, *match.span("name")) if fragment.unknown)
+    if not unnamed or (not match["specifier"] and re.fullmatch(rf"(?:{HIDDEN}|{_REFERENCE})*", match["name"])):
+        return None
+    name = "".join("$(...)" if f.text.startswith("$(") else f.text for f in cut(value, *match.span("name")))
+    specifier = cut(value, *match.span("specifier")) if match["specifier"] else ()
+    exact = _EXACT.match(match["specifier"] or "")
+    version = cut(specifier, exact.start(1), exact.end(1)) if exact else ()
+    return ReadRequirement(RequirementKind.SPECIFIER, name, specifier, version, unnamed=unnamed)
+
+
 def _is_path(text: str) -> bool:
     return (
         text.startswith((".", "/", "~", "file:"))
@@ -110,7 +139,7 @@ def _is_path(text: str) -> bool:
 
 
 def _read_url(value: Value, start: int, name: str) -> ReadRequirement:
-    text = text_of(value)
+    text = shape_of(value)
     end = len(text)
     marker = ""
     if match := re.compile(r"\s+;|\s*;\s+|\s+#").search(text, start):
@@ -122,11 +151,11 @@ def _read_url(value: Value, start: int, name: str) -> ReadRequirement:
     if not name and (egg := re.search(r"egg=([A-Za-z0-9._-]+)", details)):
         name = canonicalize_name(egg[1])
     whole = cut(value, start, url_end)
-    url = text[start:url_end]
+    url, shape = text_of(value)[start:url_end], text[start:url_end]
     if re.match(r"(git|hg|svn|bzr)\+|git@|git://|ssh://git@", url):
-        scheme_end = url.find("://")
-        host_end = url.find("/", scheme_end + 3 if scheme_end >= 0 else 0)
-        at = url.find("@", host_end) if host_end >= 0 else -1
+        scheme_end = shape.find("://")
+        host_end = shape.find("/", scheme_end + 3 if scheme_end >= 0 else 0)
+        at = shape.find("@", host_end) if host_end >= 0 else -1
         ref = cut(value, start + at + 1, url_end) if at >= 0 else ()
         address = url[:at] if at >= 0 else url
         address = address.removeprefix("git+")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pins.files.commands.download import versions_in
 from pins.files.mention import Mention, Part, part_of
 from pins.files.requirement import ReadRequirement, RequirementKind, version_in_file
-from pins.files.values import Value, cut, text_of
+from pins.files.values import Value, cut, text_of, unknown_of
 from pins.model import Form, PinKind
 
 Blank = Callable[[PinKind, str], Mention]
@@ -29,6 +29,11 @@ def mentions_of(read: ReadRequirement, blank: Blank) -> list[Mention]:
 
 def _specifier(read: ReadRequirement, mention: Mention) -> Mention:
     mention.effective = text_of(read.specifier)
+    if read.unnamed and not read.specifier:
+        mention.parts = (part_of(read.unnamed),)
+        return mention
+    if read.unnamed:
+        mention.note = f"which package it is of is not known: {unknown_of(read.unnamed)}"
     if read.version:
         part = part_of(read.version)
         form = Form.EXACT if part.whole and part.holder is None else Form.VALUE
@@ -68,7 +73,7 @@ def _url(read: ReadRequirement, blank: Blank) -> list[Mention]:
     found = versions_in(read.whole_url)
     mentions: list[Mention] = []
     version = version_in_file(posixpath.basename(read.url))
-    if found and version and not any(f.variables for f in read.whole_url):
+    if found and version and not any(f.variables or f.unknown for f in read.whole_url):
         position = read.url.rfind("/") + 1 + posixpath.basename(read.url).find(version)
         exact = cut(read.whole_url, position, position + len(version))
         literal = part_of(exact)

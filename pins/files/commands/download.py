@@ -4,17 +4,26 @@ import posixpath
 import re
 from dataclasses import dataclass
 
-from pins.files.values import Value, cut, text_of
+from pins.files.values import HIDDEN, Fragment, Value, cut, shape_of, text_of
 
 _ADDRESS = re.compile(r"(?:https?|ftp|s3)://\S+\Z")
 # A version: at least two numbers, or a v and a number; what follows may be a suffix such as rc1, .post1, -rc2, +cu128.
 _VERSION = re.compile(
-    r"(?<![A-Za-z0-9.])v?\d+(?:\.\d+)+(?:[a-z](?=-\d))?(?:(?:\.?(?:post|dev|rc|a|b|alpha|beta)[.-]?\d+)|(?:-(?:rc|alpha|beta|post)[.]?\d+))*"
+    r"(?<![A-Za-z0-9.\ue000])v?\d+(?:\.\d+)+(?:[a-z](?=-\d))?(?:(?:\.?(?:post|dev|rc|a|b|alpha|beta)[.-]?\d+)|(?:-(?:rc|alpha|beta|post)[.]?\d+))*"
     r"(?:-\d[\w.~]*?(?=\.(?:deb|rpm|txz|tgz|tar|zip|run)\b|_[a-z0-9_]+\.deb\b))?"
     r"(?:(?:\+|%2B)[A-Za-z0-9.]+)?(?![A-Za-z0-9]*://)",
     re.IGNORECASE,
 )
 _COMMIT = re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{40}(?![A-Za-z0-9])")
+# A version that is glued to the file's name: `go1.22.3.linux-amd64.tar.gz`.
+_GLUED = re.compile(
+    r"/(?!(?:ubuntu|debian|rhel|cuda|cp|cu|py|python|linux|v)\d)[A-Za-z]+(\d+(?:\.\d+)+)(?=[.-][A-Za-z])"
+)
+_SAYS_NOTHING = re.compile(
+    r"(?:apt|deb|yum|rpm|repos?|pool|main|archives?|downloads?|dist|releases?|sources?|refs|tags|stable|pub|files"
+    r"|binaries|bin)\Z",
+    re.IGNORECASE,
+)
 _PATCH = re.compile(
     r"github\.com/([^/]+)/([^/]+)/(pull/\d+(?:/commits/[0-9a-f]+)?|commit/[^/]+|compare/[^/]+)\.(?:patch|diff)"
 )
@@ -84,6 +93,7 @@ class Download:
         versions: the parts that hold the version; several when it is repeated.
         patch: whether it is a patch of a repository.
         repository: the repository it comes from, "" when that is not known.
+        note: a warning, "" when there is none.
     """
 
     name: str
@@ -91,6 +101,7 @@ class Download:
     versions: tuple[Value, ...]
     patch: bool = False
     repository: str = ""
+    note: str = ""
 
 
 def read_download(words: tuple[Value, ...]) -> list[Value]:
@@ -103,7 +114,7 @@ def read_download(words: tuple[Value, ...]) -> list[Value]:
     addresses: list[Value] = []
     index = 1
     while index < len(words):
-        text = text_of(words[index])
+        text = shape_of(words[index])
         if text in _VALUE_OPTIONS and not (tool == "curl" and text in {"-O", "-P", "-T", "-e", "-t", "-s", "-j", "-a"}):
             index += 2
             continue
@@ -114,7 +125,11 @@ def read_download(words: tuple[Value, ...]) -> list[Value]:
 
 
 def versions_in(address: Value) -> list[Download]:
-    """What an address pins: one entry for each variable that holds a version, or one for a literal version."""
+    """What an address pins: one entry for each variable that holds a version, and one for a literal version.
+
+    Beside a variable, a literal counts where it is in the file's own name, in front of the variable or said by the path
+    too: `foo/1.4/foo-ubuntu${UBUNTU}-1.4.deb` pins foo, `foo-${V}-glibc-2.28.tgz` no glibc.
+    """
     text = text_of(address)
     if match := _PATCH.search(text):
         return [
@@ -128,19 +143,42 @@ def versions_in(address: Value) -> list[Download]:
         ]
     repository = _repository(text)
     found: list[Download] = []
+    held: list[Fragment] = []
     seen: set[tuple[object, ...]] = set()
     for fragment in address:
         names = [declaration.name for declaration in fragment.variables]
         if not names or fragment.unknown or not version_like(fragment.text, names[0]):
             continue
+        held.append(fragment)
         if fragment.variables in seen:
             continue
         seen.add(fragment.variables)
         found.append(Download("", address, ((fragment,),), repository=repository))
-    if found:
-        return found
-    literal = _literal_versions(address, text)
-    return [Download(_name(text, text_of(literal[0])), address, literal, repository=repository)] if literal else []
+    shape = shape_of(address, held)
+    literal = _literal_versions(address, shape)
+    if literal and (not found or _of_the_file(shape, text_of(literal[0]))):
+        version = text_of(literal[0])
+        found.append(
+            Download(
+                _name(shape, version), address, literal, repository=repository, note=_other_spelling(shape, version)
+            )
+        )
+    return found
+
+
+def _of_the_file(shape: str, version: str) -> bool:
+    """Whether a literal version beside variables is that of the file."""
+    path, _, name = shape.rpartition("/")
+    at, variable = name.find(version), name.find(HIDDEN)
+    return at >= 0 and (variable < 0 or at < variable or version in path)
+
+
+def _other_spelling(shape: str, version: str) -> str:
+    """A warning where the address says the version in another spelling as well, which an edit would leave behind."""
+    for spelling in (version.replace(".", "_"), version.replace(".", "-")):
+        if spelling != version and re.search(rf"(?<![0-9]){re.escape(spelling)}(?![0-9])", shape):
+            return f"the address says {spelling} as well: an edit has to change both"
+    return ""
 
 
 def version_like(text: str, variable: str) -> bool:
@@ -148,11 +186,12 @@ def version_like(text: str, variable: str) -> bool:
     if _NOT_A_VERSION.search(variable) or _PLATFORM.match(text) or "://" in text or len(text) >= 80:
         return False
     if not re.search(r"\d", text):
-        return text in {"latest", "nightly", "main", "master", "stable"} and bool(_SAYS_VERSION.search(variable))
+        return text in {"latest", "nightly", "main", "master", "stable", "notset"} and bool(_SAYS_VERSION.search(variable))
     return bool(_LEADING_VERSION.match(text) or _SAYS_VERSION.search(variable))
 
 
 def _literal_versions(address: Value, text: str) -> tuple[Value, ...]:
+    """The places of the version that an address says; `text` is the address with what is no literal hidden."""
     path_start = text.find("/", text.find("://") + 3)
     if path_start < 0:
         return ()
@@ -164,17 +203,20 @@ def _literal_versions(address: Value, text: str) -> tuple[Value, ...]:
     chosen = (
         next((m for m in matches if m.start() > last_slash), None)
         or (matches[-1] if matches else None)
+        or (_GLUED.match(text, last_slash, end) if last_slash >= 0 else None)
         or (commits[0] if commits else None)
     )
     if chosen is None:
         return ()
-    version = chosen[0]
+    version = chosen[1] if chosen.re is _GLUED else chosen[0]
     bare = version.removeprefix("v")
     if bare.endswith((".tar", ".zip")):
         bare = bare[:-4]
     public = bare.split("+")[0]
     if public != bare and len(re.findall(r"(?<![\d.])" + re.escape(public) + r"(?![\d.])", text[path_start:end])) > 1:
         bare = public  # the release's tag says it too, without the local label of the file
+    if chosen.re is _GLUED:
+        return (cut(address, *chosen.span(1)),)
     places = [
         (m.start(), m.end())
         for m in re.finditer(r"(?<![A-Za-z0-9.])v?(" + re.escape(bare) + r")(?![0-9]|\.[0-9])", text[:end])
@@ -192,7 +234,12 @@ def _literal_versions(address: Value, text: str) -> tuple[Value, ...]:
 def _platform_version(text: str, match: re.Match[str]) -> bool:
     before = text[: match.start()]
     return (
-        re.search(r"(?:manylinux|glibc|musllinux|python|ubuntu|cuda-|macosx)[_-]?\Z", before, re.IGNORECASE) is not None
+        re.search(
+            r"(?:manylinux|glibc|musllinux|python|cuda-|macosx)[_-]?\Z|(?:ubuntu|debian|rhel|centos|fedora|amzn|sles)[/_-]?\Z",
+            before,
+            re.IGNORECASE,
+        )
+        is not None
     )
 
 
@@ -209,7 +256,11 @@ def _name(text: str, version: str) -> str:
         if version in segments[index]:
             if "releases" in segments[:index]:
                 return segments[2].lower() if len(segments) > 2 else segments[0]
-            return segments[index - 1].lower()
+            if segments[0] in {"github.com", "gitlab.com"} and len(segments) > 2:
+                return segments[2].lower().removesuffix(".git")
+            subjects = [s for s in segments[1:index] if not _SAYS_NOTHING.match(s)]
+            plain = re.match(r"[A-Za-z][A-Za-z+-]*[A-Za-z]", name) if name and not subjects else None
+            return (subjects[-1] if subjects else plain[0] if plain else segments[index - 1]).lower()
     return posixpath.basename(name).lower()
 
 
