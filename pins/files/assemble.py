@@ -2,17 +2,24 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pins.files.commands.download import versions_in
 from pins.files.dockerfile.stages import Role
 from pins.files.dockerfile.syntax import Instruction
 from pins.files.dockerfile.variables import plain_comment
 from pins.files.mention import Mention, Part, part_of
-from pins.files.naming import dashed, says_version, stem
-from pins.files.values import Declaration, Value, without_credentials
+from pins.files.naming import dashed, says_version, stem, wants_version
+from pins.files.requirement import repository_name
+from pins.files.values import Declaration, Value, cut, text_of, unknown_of, without_credentials
 from pins.model import Form, Override, Pin, PinKind, PinUse, Place, Quoting, Scope
 
+WhyUnset = Callable[[str, str], str]
+"""Why a variable has no value in a stage, from (name, stage); "" where nothing more is known."""
+
+_REVISION = re.compile(r"(?:\.git(?:#|@)|(?<=\w)#(?=[\w./-]+\Z)|(?<=\w)@(?=[\w./-]+\Z))([\w./+-]+)(?::[\w./-]*)?\Z")
+"""The revision at the end of a repository's address: behind a `#` for the builder, behind an `@` for pip."""
 _SHIPPING = frozenset({Role.TARGET, Role.SHIPS})
 
 
@@ -53,6 +60,8 @@ def assemble(
     instructions: Sequence[Instruction],
     roles: Mapping[str, Role],
     others: Mapping[str, bytes] | None = None,
+    why_unset: WhyUnset = lambda _name, _stage: "",
+    missing: Sequence[Declaration] = (),
 ) -> tuple[Pin, ...]:
     """Tie mentions together.
 
@@ -65,14 +74,19 @@ def assemble(
         instructions: its instructions, for comments.
         roles: by stage, whether it ships.
         others: further files that were read, by path.
+        why_unset: says why a variable has no value in a stage, better than the place that misses it can.
+        missing: ARGs that have no value.
     """
     groups = _grouped(mentions, file)
     _unused(groups, declarations, file)
+    _without_default(groups, missing, file)
     _name(groups)
     by_name: dict[str, list[Reference]] = {}
     for reference in references:
         by_name.setdefault(reference.name, []).append(reference)
-    builder = _Builder(file, _Lines({file: data, **(others or {})}), instructions, roles, by_name, declarations)
+    builder = _Builder(
+        file, _Lines({file: data, **(others or {})}), instructions, roles, by_name, declarations, why_unset
+    )
     found = [(builder.pin(group), group.mentions[0].offset) for group in groups]
 
     def order(entry: tuple[Pin, int]) -> tuple[bool, str, int, int]:
@@ -111,27 +125,67 @@ def _unused(groups: list[_Group], declarations: Mapping[Declaration, Value], fil
     """ARGs and ENVs that no known command takes but whose name and value say that they are pins."""
     taken = {part.span[:2] for group in groups for part in group.parts if part.span}
     for declaration, value in declarations.items():
-        part = part_of(value)
-        holder = part.holder
-        if part.span is None or part.text is None or not part.whole or part.span[:2] in taken:
+        if not value[-1].variables or value[-1].variables[0] != declaration:
             continue
-        if holder is None or holder != declaration or not says_version(declaration.name, part.text):
+        mention = _version_held(declaration, value) or _address_held(declaration, value)
+        if mention is None:
             continue
-        taken.add(part.span[:2])
-        mention = Mention(
-            PinKind.TEXT,
-            dashed(declaration.name),
-            (part,),
-            Form.VALUE,
-            part.text,
-            declaration.stage,
-            declaration.line,
-            declaration.start,
-            "",
-            name_from_variable=True,
-            file=file,
-        )
-        mention.command = ""
+        spans = [part.span[:2] for part in mention.parts if part.span]
+        if any(low < end and start < high for start, end in spans for low, high in taken):
+            continue
+        mention.file = file
+        taken.update(spans)
+        groups.append(_Group(mention.kind, [mention], mention.parts))
+
+
+def _version_held(declaration: Declaration, value: Value) -> Mention | None:
+    part = part_of(value)
+    if part.span is None or part.text is None or not part.whole or not says_version(declaration.name, part.text):
+        return None
+    return _held(declaration, PinKind.TEXT, dashed(declaration.name), (part,), part.text)
+
+
+def _address_held(declaration: Declaration, value: Value) -> Mention | None:
+    """What an address pins that a variable holds for a script: a repository at a revision, or a version in it."""
+    text = text_of(value)
+    if unknown_of(value) or not re.match(r"(?:git\+)?https?://[^/]+/\S+\Z", text):
+        return None
+    if revision := _REVISION.search(text):
+        ref = part_of(cut(value, *revision.span(1)))
+        if ref.span is None:
+            return None
+        address = text[: revision.start(1) - 1].removeprefix("git+")
+        mention = _held(declaration, PinKind.GIT, repository_name(address), (ref,), ref.text or "")
+        mention.repo, mention.name_from_variable = address, False
+        return mention
+    found = [download for download in versions_in(value) if download.name]
+    parts = tuple(part_of(version) for version in found[0].versions) if found else ()
+    if not parts or any(part.span is None for part in parts):
+        return None
+    mention = _held(declaration, PinKind.URL, found[0].name, parts, text)
+    mention.repo, mention.name_from_variable = found[0].repository, False
+    mention.note = found[0].note
+    return mention
+
+
+def _held(declaration: Declaration, kind: PinKind, name: str, parts: tuple[Part, ...], effective: str) -> Mention:
+    line, start = declaration.line, declaration.start
+    return Mention(
+        kind, name, parts, Form.VALUE, effective, declaration.stage, line, start, "", name_from_variable=True
+    )
+
+
+def _without_default(groups: list[_Group], missing: Sequence[Declaration], file: str) -> None:
+    """ARGs that only whoever builds can give, whose names say that they are pins."""
+    taken = {d.name for group in groups for part in group.parts for d in part.variables}
+    for declaration in missing:
+        if declaration.name in taken or not wants_version(declaration.name):
+            continue
+        taken.add(declaration.name)
+        reason = f"{declaration.name} is an ARG without a default: whoever builds gives it"
+        part = Part(None, None, (declaration,), reason)
+        mention = _held(declaration, PinKind.TEXT, dashed(declaration.name), (part,), "")
+        mention.file = file
         groups.append(_Group(PinKind.TEXT, [mention], (part,)))
 
 
@@ -191,6 +245,7 @@ class _Builder:
     roles: Mapping[str, Role]
     references: Mapping[str, list[Reference]]
     declarations: Mapping[Declaration, Value]
+    why_unset: WhyUnset
 
     def pin(self, group: _Group) -> Pin:
         first = next((m for m in group.mentions if m.runs is not False), group.mentions[0])
@@ -223,7 +278,7 @@ class _Builder:
             scope,
             first.form,
             places,
-            part.unknown,
+            self._unknown(part, first),
             self._override(part, group),
             without_credentials(self._comment(holder, first, line)),
             without_credentials(first.repo),
@@ -236,6 +291,12 @@ class _Builder:
             aliases,
             first.note,
         )
+
+    def _unknown(self, part: Part, first: Mention) -> str:
+        missing = next((d.name for d in part.variables if d.form == "unset"), "")
+        if not missing or not part.unknown.startswith(f"{missing} is not set in this file"):
+            return part.unknown
+        return self.why_unset(missing, first.stage) or part.unknown
 
     def _file(self, first: Mention, holder: Declaration | None) -> str:
         return holder.file if holder is not None and holder.file else first.file or self.file

@@ -26,6 +26,9 @@ def with_value(pin: Pin, value: str) -> str:
     if holds_digest(pin):
         return f"@{value.removeprefix('@')}" if held.startswith("@") else value.removeprefix("@")
     if pin.effective and pin.effective != held:  # the place holds a part of the reference
+        before = pin.effective.removesuffix(held)
+        if before.endswith("/") and not {"/", ":", "@"} & {*held, *value} and value != held:
+            return f"{held}:{value}"  # the repository's own name, without a tag so far
         if held.startswith(":"):
             return value if value.startswith((":", "@")) else f":{value}"
         return value.removeprefix(":") if "/" not in held else value

@@ -4,14 +4,15 @@ import re
 
 _SUFFIX = re.compile(
     r"_(?:GIT_)?(?:BRANCH|COMMIT|COMMIT_ID|COMMIT_HASH|COMMIT_SHA|REF|TAG|VERSION|VER|SHA|SHA1|HASH|REV|REVISION|CHECKOUT|RELEASE)"
-    r"(?:_NAME|_ID)?\Z",
+    r"(?:_NAME|_ID)?\Z|(?<=[A-Z0-9])_?VERSIONS?\Z",
     re.IGNORECASE,
 )
 _GENERIC = frozenset(
     {"", "git", "default", "build", "source", "src", "repo", "arg", "base", "image", "remote", "target", "pinned"}
 )
 _PIN_NAME = re.compile(
-    r"(?:\A|_)(?:BRANCH|COMMIT|REF|TAG|VERSION|VER|SHA|SHA1|REV|REVISION|COMMIT_ID|COMMIT_HASH|COMMIT_SHA|RELEASE)\Z"
+    r"(?:\A|_)(?:BRANCH|COMMIT|REF|TAG|VERSIONS?|VER|SHA|SHA1|REV|REVISION|COMMIT_ID|COMMIT_HASH|COMMIT_SHA|RELEASE)\Z"
+    r"|[A-Z0-9]VERSION\Z"
     r"|_(?:BRANCH|COMMIT|VERSION|REF|TAG)_(?:NAME|ID|HASH|SHA)\Z"
 )
 _NOT_A_PIN = re.compile(r"API_VERSION|MIN_VERSION|PRETEND_VERSION|IMAGE_TAG_SUFFIX")
@@ -26,6 +27,11 @@ _VERSIONED = re.compile(
 )
 _ADDRESS = re.compile(r"\d+(?:\.\d+){3}\Z")
 _VERSION_LIKE = re.compile(r"v?\d+(?:[.\d]*\d)?(?:[-+._!~a-zA-Z0-9]*)\Z|[0-9a-f]{7,40}\Z|[A-Za-z][\w./-]*\d[\w./+-]*\Z")
+_COMMIT = re.compile(r"[0-9a-f]{40}\Z")
+_SAYS_COMMIT = re.compile(r"(?:\A|_)(?:COMMIT|REF|REV|REVISION|BRANCH|HASH|SHA|TAG|CHECKOUT|VERSION|GIT)(?:_|\Z)")
+_BOUND = re.compile(r"\s*(?:===?|~=|!=|<=?|>=?)\s*\d[\w.*+!-]*(?:\s*,\s*(?:===?|~=|!=|<=?|>=?)\s*\d[\w.*+!-]*)*\s*\Z")
+_OF_THE_BUILD = frozenset({"vcs", "app", "project", "image", "docker", "release", "package", "build-git", "git-commit"})
+"""What an ARG without a default names that is no choice: what is built, for a label."""
 _BRANCHES = frozenset({"main", "master", "dev", "develop", "nightly", "stable", "latest"})
 
 
@@ -45,11 +51,24 @@ def dashed(variable: str) -> str:
 
 def says_version(variable: str, value: str) -> bool:
     """Whether a variable that no known command takes still looks like a pin, by its name and its value."""
-    if not _PIN_NAME.search(variable.upper()) or _NOT_A_PIN.search(variable.upper()):
+    name = variable.upper()
+    if _NOT_A_PIN.search(name) or len(value) > 100:
         return False
-    if " " in value or "://" in value or len(value) > 100:
+    if _COMMIT.match(value):
+        return bool(_SAYS_COMMIT.search(name))
+    if not _PIN_NAME.search(name) or "://" in value:
         return False
-    return bool(_VERSION_LIKE.match(value)) or value in _BRANCHES
+    if _BOUND.match(value):
+        return True
+    return " " not in value and (bool(_VERSION_LIKE.match(value)) or value in _BRANCHES)
+
+
+def wants_version(variable: str) -> bool:
+    """Whether a variable without a value is a pin by its name, which says what it is of as well: `SPARK_VERSION`."""
+    name = variable.upper()
+    if not _PIN_NAME.search(name) or _NOT_A_PIN.search(name) or _NO_PIN.search(name):
+        return False
+    return stem(variable) not in {"", *_OF_THE_BUILD}
 
 
 def may_pin(variable: str, value: str) -> bool:

@@ -9,7 +9,8 @@ from pins.files.values import Value, cut, text_of
 
 _APT = frozenset({"apt", "apt-get", "aptitude", "apt-fast"})
 _RPM = frozenset({"yum", "dnf", "microdnf", "tdnf", "zypper"})
-_CONDA = frozenset({"conda", "mamba", "micromamba"})
+_CONDA = re.compile(r"(?:[\w-]+-)?(?:conda|mamba|micromamba)(?:-retry)?\Z")
+"""With what wraps them, such as `rapids-conda-retry`."""
 _VALUE_OPTIONS = frozenset(
     [
         "-o",
@@ -80,7 +81,7 @@ def read_packager(words: tuple[Value, ...]) -> list[Packaged]:
         else "apk"
         if tool == "apk"
         else "conda"
-        if tool in _CONDA
+        if _CONDA.match(tool)
         else ""
     )
     if not packager:

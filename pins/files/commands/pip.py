@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pins.files.values import Value, cut, text_of
 
-_PIP = re.compile(r"pip(?:[\d.]*)\Z")
+_PIP = re.compile(r"(?:[\w-]+-)?pip(?:[\d.]*)(?:-retry)?\Z")
 _VALUE_OPTIONS = frozenset(
     [
         "-t",
@@ -135,8 +135,8 @@ def read_pip(words: tuple[Value, ...]) -> PipCall | None:
     name = text_of(words[0]).rsplit("/", 1)[-1]
     if name in {"uv", "uv.exe"}:
         return _read_uv(words)
-    if name == "uvx" or name == "pipx":
-        return None
+    if name == "pipx":
+        return _arguments(words[1:]) if any(text_of(word) == "install" for word in words[1:3]) else None
     if not _PIP.match(name):
         return None
     return _arguments(words[1:])

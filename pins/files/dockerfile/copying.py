@@ -9,6 +9,8 @@ from pins.files.dockerfile.stage_reading import StageReading
 from pins.files.dockerfile.stage_state import StageState
 from pins.files.dockerfile.stages import Step
 from pins.files.dockerfile.syntax import Instruction, json_words
+from pins.files.dockerfile.written import lines_of, write_lines
+from pins.files.joined import JoinedText
 from pins.files.mention import Part, part_of
 from pins.files.requirement import repository_name
 from pins.files.shell.command import Command
@@ -34,6 +36,7 @@ def take_copy(step: Step, state: StageState, reader: StageReading, escape: str) 
     for word, value in zip(words[:-1], values[:-1], strict=True):
         text = text_of(value)
         if word.startswith(b"<<"):
+            _take_heredoc(step, reader, path)
             continue
         if instruction.keyword == "ADD" and re.match(r"https?://|git@", text):
             _added(value, step, reader, path)
@@ -42,6 +45,15 @@ def take_copy(step: Step, state: StageState, reader: StageReading, escape: str) 
             state.copies.entries.append(
                 (path, posixpath.normpath(text.lstrip("/") or "."), directory or _is_directory(text))
             )
+
+
+def _take_heredoc(step: Step, reader: StageReading, path: str) -> None:
+    """Keep the lines of a file that COPY writes out of the Dockerfile itself."""
+    for heredoc in step.instruction.heredocs:
+        body = JoinedText(reader.data[heredoc.start : heredoc.end], (0,), (heredoc.start,))
+        lookup = step.environment.lookup if heredoc.expand else None
+        command = Command((), step.instruction.start, step.instruction.end, (), step.workdir)
+        write_lines(reader, path, lines_of(body, lookup), command)
 
 
 def _added(value: Value, step: Step, reader: StageReading, path: str) -> None:
@@ -66,6 +78,7 @@ def _added(value: Value, step: Step, reader: StageReading, path: str) -> None:
         mention = reader.blank(PinKind.URL, found.name, value, command, f"ADD {text}")
         mention.parts = tuple(part_of(version) for version in found.versions)
         mention.effective, mention.repo, mention.name_from_variable = text, found.repository, not found.name
+        mention.note = found.note
         reader.mentions.append(mention)
 
 

@@ -23,7 +23,8 @@ def image_mentions(base: Value, stage: str, instruction: Instruction, said: str)
     parts = [whole]
     by_tag = False
     if not whole.whole or (whole.unknown and len(base) > 1):
-        parts = _versions_of_image(base, tag) or [part_of(tag) if tag else whole]
+        last = cut(base, named.rfind("/") + 1, len(text))
+        parts = _versions_of_image(base, tag) or [part_of(tag or last) if tag or last else whole]
         by_tag = True
     for part in parts:
         holder = part.holder or next(iter(part.variables), None)

@@ -5,16 +5,13 @@ import re
 
 from pins.files.commands.pip import PipCall
 from pins.files.dockerfile.stage_reading import StageReading, offset_of
+from pins.files.dockerfile.written import use_written
 from pins.files.requirement import ReadRequirement, RequirementKind, read_requirement
 from pins.files.requirement_mentions import Blank, mentions_of, unquoted
 from pins.files.requirements import RequirementsFile, read_requirements
 from pins.files.shell.command import Command
 from pins.files.values import Value, text_of, unknown_of, without_credentials
 from pins.model import Installed
-
-REQUIREMENT_FILE = re.compile(
-    r"(?:requirement|constraint|override)s?[^/]*\.(?:txt|in|pip)\Z|constraints?[^/]*\Z", re.IGNORECASE
-)
 
 
 def take_pip(stage: StageReading, call: PipCall, command: Command) -> None:
@@ -52,7 +49,7 @@ def _requirement(
             mention.note = f"the shell takes '{lost}' for a redirection: the bound does not reach pip; quote it"
     stage.mentions.extend(unquoted(mention, stage.data) for mention in found)
     unknown = ""
-    name = read.name
+    name = "" if read.unnamed else read.name
     if read.kind is RequirementKind.PATH:
         name = name or _name_of_path(stage, text_of(word), command)
         unknown = "a local file or directory decides"
@@ -74,8 +71,10 @@ def _requirements_file(stage: StageReading, role: str, path: Value, command: Com
     text = text_of(path)
     line = stage.line(offset_of(path, command))
     option = "-c" if role == "constraint" else "-r"
-    full = posixpath.normpath(posixpath.join(command.directory or ".", text))
+    full = text if "://" in text else posixpath.normpath(posixpath.join(command.directory or ".", text))
     found = None if unknown_of(path) else stage.files.find(full)
+    if use_written(stage, full, role, command) and found is None:
+        return
     if found is None:
         reason = unknown_of(path) or stage.files.why_not(full)
         stage.problems.append((line, f"{option} {text} is not at hand: {reason}"))
@@ -112,19 +111,6 @@ def _take_file(
                 Installed(entry.requirement.name, entry.text, entry.line, source=entry.file, unknown=note)
             )
     stage.problems.extend((line, f"{file}:{number}: {message}") for file, number, message in read.problems)
-
-
-def take_written(stage: StageReading, words: tuple[Value, ...], command: Command) -> None:
-    """Requirements that `echo` writes into a requirements or constraints file."""
-    if not any(REQUIREMENT_FILE.search(text_of(output)) for output in command.outputs):
-        return
-    for word in words[1:]:
-        text = text_of(word)
-        if not re.match(r"[A-Za-z0-9._-]+(\[.*\])?\s*(===?|[<>~!]=|[<>])", text):
-            continue
-        read = read_requirement(word)
-        if read is not None:
-            stage.mentions.extend(mentions_of(read, _blank(stage, word, command, f"echo {text}")))
 
 
 def _blank(stage: StageReading, word: Value, command: Command, said: str) -> Blank:

@@ -19,12 +19,22 @@ from pins.files.dockerfile.stage_reading import FileReader
 from pins.files.dockerfile.stage_state import Inherited, StageState
 from pins.files.dockerfile.stages import Role, Stage, Stages, Step, read_stages
 from pins.files.dockerfile.syntax import Instruction, json_words, split_dockerfile
+from pins.files.dockerfile.variables import PLATFORM_ARGUMENTS, assignments, comment_of
 from pins.files.joined import JoinedText
 from pins.files.mention import Mention
 from pins.files.repositories import Checkouts
 from pins.files.shell.command import Command, Condition
 from pins.files.shell.commands import ShellReader
-from pins.files.values import Declaration, Fragment, Value, display_of, text_of, unknown_of, without_credentials
+from pins.files.values import (
+    Declaration,
+    Fragment,
+    Value,
+    display_of,
+    is_unset,
+    text_of,
+    unknown_of,
+    without_credentials,
+)
 from pins.files.words import docker_words
 from pins.model import FileProblem, PinSet, Quoting, StageSummary
 
@@ -61,6 +71,7 @@ class _Reading:
     mentions: list[Mention] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
     declarations: dict[Declaration, Value] = field(default_factory=dict)
+    missing: list[Declaration] = field(default_factory=list)
     argument_names: set[bytes] = field(default_factory=set)
     left: dict[int, StageState] = field(default_factory=dict)
     problems: list[FileProblem] = field(default_factory=list)
@@ -83,12 +94,22 @@ class _Reading:
             stages.syntax.instructions,
             by_name,
             self.others,
+            self._why_unset,
+            self.missing,
         )
         problems = list(self.problems)
         if stages.problem is not None:
             problems.append(FileProblem(self.file, stages.problem.line, stages.problem.message))
         arguments = tuple(sorted(name.decode("utf-8", "replace") for name in self.argument_names))
         return PinSet(self.file, pins, tuple(_summaries(stages, self, roles)), tuple(problems), arguments)
+
+    def _why_unset(self, name: str, stage: str) -> str:
+        if name.encode() not in self.argument_names:
+            return ""
+        reader = self.stages.find(stage)
+        if reader is not None and reader.final is not None and name in reader.final.declared:
+            return f"{name} is an ARG without a default: whoever builds gives it"
+        return f"{name} is no ARG of this stage: base image or empty"
 
     def stage(self, stage: Stage) -> None:
         """Read one stage; those it descends from have been read."""
@@ -108,6 +129,7 @@ class _Reading:
             self.mentions,
             state.installs,
             read=self.others,
+            written=state.written,
         )
         for step in self.stages.walk(stage):
             keyword = step.instruction.keyword
@@ -157,11 +179,23 @@ class _Reading:
 
     def _declared(self, step: Step) -> None:
         start = step.instruction.start
+        if step.instruction.keyword == "ARG":
+            self._note_missing(step)
         for value in step.environment.values.values():
             if value and value[-1].variables:
                 declaration = value[-1].variables[-1]
                 if declaration.start == start and declaration not in self.declarations:
                     self.declarations[declaration] = value
+
+    def _note_missing(self, step: Step) -> None:
+        instruction = step.instruction
+        for assignment in assignments(instruction, self.stages.syntax.escape):
+            name = assignment.name
+            if assignment.start >= 0 or name in step.environment.values or name in PLATFORM_ARGUMENTS:
+                continue
+            said = comment_of(instruction, self.stages.syntax.escape)
+            given = Declaration(name, "ARG", step.stage.name, self.file, instruction.line, instruction.start, said)
+            self.missing.append(given)
 
     def _refer(self, step: Step) -> None:
         """Note which ARGs the instruction names, and through which of their declarations a value reaches it."""
@@ -294,6 +328,8 @@ class _Reading:
             revision = checkout.current.effective if checkout.current else ""
             at = f" at {revision}" if revision else ""
             return f"it is in the repository {checkout.address}{at}, of which no clone is at hand"
+        if "://" in path:
+            return "it is downloaded when the image is built"
         if not copies.candidates(path):
             return "it comes with the base image, or a command makes it"
         if self.options.context is None:
@@ -356,6 +392,8 @@ def _read(data: bytes, file: str, options: ReadOptions, *, closely: bool = False
     for value in stages.environment.global_values.values():
         if value and value[-1].variables:
             reading.declarations.setdefault(value[-1].variables[-1], value)
+            if is_unset(value):
+                reading.missing.append(value[-1].variables[-1])
     for stage in stages.stages:
         reading.stage(stage)
     return reading

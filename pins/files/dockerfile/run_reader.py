@@ -10,8 +10,10 @@ from pins.files.commands.packagers import Packaged, read_packager
 from pins.files.commands.pip import read_pip
 from pins.files.commands.wrappers import unwrap
 from pins.files.dockerfile.git_reading import take_git, take_patch
-from pins.files.dockerfile.pip_reading import REQUIREMENT_FILE, take_pip, take_written
+from pins.files.dockerfile.pip_reading import take_pip
 from pins.files.dockerfile.stage_reading import StageReading
+from pins.files.dockerfile.tools import take_tool
+from pins.files.dockerfile.written import REQUIREMENT_FILE, take_written
 from pins.files.mention import Part, part_of
 from pins.files.requirement_mentions import insertion_after, unquoted
 from pins.files.shell.command import Command
@@ -19,8 +21,10 @@ from pins.files.values import Value, text_of
 from pins.model import Form, Installed, PinKind
 
 _WORTH_A_LOOK = re.compile(
-    r"(?:pip[\d.]*|uv|git|curl|wget2?|aria2c|apk|yum|dnf|microdnf|tdnf|conda|mamba|micromamba|patch|echo|printf|sed|grep|awk"
-    r"|sudo|env|timeout|xargs|nice|time|exec|command|nohup)\Z|apt|python|pypy|retr|with_retry|\$"
+    r"(?:pip[\d.]*|uv|git|curl|wget2?|aria2c|apk|yum|dnf|microdnf|tdnf|patch|echo|printf|cat|tee|sed|grep|awk|sudo|env"
+    r"|timeout|xargs|nice|time|exec|command|nohup|sh|bash|rustup|rustup-init|cargo|npm|pnpm|yarn|go|gem|pipx|hf"
+    r"|huggingface-cli|add-apt-repository|apt-add-repository|yum-config-manager|zypper)\Z"
+    r"|apt|python|pypy|retr|with_retry|\$|(?:[\w-]+-)?(?:conda|mamba|micromamba|pip)(?:-retry)?\Z"
 )
 
 
@@ -49,8 +53,10 @@ class RunReader(StageReading):
         elif packages := read_packager(words):
             for package in packages:
                 self.package(package, command)
-        elif name in {"echo", "printf"} and command.outputs:
-            take_written(self, words, command)
+        elif name in {"echo", "printf", "cat", "tee"}:
+            take_written(self, words, command, self.download)
+        elif take_tool(self, words, command, self.download):
+            pass
         elif (
             name in {"sed", "awk", "perl"}
             or (name.startswith("python") and len(words) > 2)
@@ -72,7 +78,7 @@ class RunReader(StageReading):
             mention = self.blank(PinKind.URL, found.name or _last_segment(text), address, command, f"download {text}")
             mention.parts = tuple(part_of(version) for version in found.versions)
             mention.effective, mention.repo = text, found.repository
-            mention.name_from_variable = not found.name
+            mention.name_from_variable, mention.note = not found.name, found.note
             if found.patch:
                 mention.name = f"{found.name}-patch"
             self.mentions.append(mention)

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pins.files.dockerfile.stage_state import Written
 from pins.files.mention import Mention
 from pins.files.repositories import Checkouts
 from pins.files.shell.command import Command
@@ -39,6 +40,8 @@ class StageReading:
         problems: (line, message) of what could not be known.
         edited: paths that a command has rewritten, with its line.
         read: further files that were read, by path.
+        downloads: by pipeline, the address that its first command downloads.
+        written: requirements that commands have written into files.
     """
 
     data: bytes
@@ -52,6 +55,7 @@ class StageReading:
     edited: dict[str, int] = field(default_factory=dict)
     read: dict[str, bytes] = field(default_factory=dict)
     downloads: dict[int, str] = field(default_factory=dict)
+    written: Written = field(default_factory=dict)
 
     def line(self, offset: int) -> int:
         """The line of an offset."""

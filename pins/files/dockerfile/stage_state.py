@@ -5,8 +5,12 @@ from dataclasses import dataclass, field
 
 from pins.files.context import Copies
 from pins.files.repositories import Checkouts
+from pins.files.shell.command import Command
 from pins.files.values import Value
 from pins.model import Installed
+
+Written = dict[str, list[tuple[Value, Command, bool]]]
+"""By path, the requirements that were written there: the line, the command, and whether it is a pin already."""
 
 
 @dataclass(slots=True)
@@ -17,15 +21,18 @@ class StageState:
         checkouts: git checkouts in it.
         copies: what was copied where.
         installs: what happened to distributions, in order.
+        written: requirements that commands have written into files.
     """
 
     checkouts: Checkouts = field(default_factory=Checkouts)
     copies: Copies = field(default_factory=Copies)
     installs: list[Installed] = field(default_factory=list)
+    written: Written = field(default_factory=dict)
 
     def child(self) -> "StageState":
         """What a stage built from this one starts with."""
-        return StageState(self.checkouts.child(), self.copies.child(), list(self.installs))
+        written = {path: list(lines) for path, lines in self.written.items()}
+        return StageState(self.checkouts.child(), self.copies.child(), list(self.installs), written)
 
 
 @dataclass(frozen=True, slots=True)
