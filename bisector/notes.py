@@ -26,6 +26,7 @@ def notes_of(run: RecordedRun, ending: Ending | None, witnesses: Witnesses) -> t
         *_of_branches(run, witnesses),
         *_of_parents(run),
         *_of_other_failures(run),
+        *_of_images(run),
     ]
     if witnesses is not None:
         identities = [run.identity(candidate) for candidate in witnesses]
@@ -46,6 +47,17 @@ def _of_branches(run: RecordedRun, witnesses: Witnesses) -> list[str]:
 def _of_parents(run: RecordedRun) -> list[str]:
     """How the parents of a commit that is blamed stood, where there is something to say."""
     return [found.change.note for found in run.rounds if found.change is not None and found.change.note]
+
+
+def _of_images(run: RecordedRun) -> list[str]:
+    """What moved between the two images that were found, and how to search among it."""
+    if run.request.images is None:
+        return []
+    from bisector.image_axes.between import sentences
+    from bisector.image_axes.offering import read_offer
+
+    between = read_offer(run.journal)
+    return [] if between is None else sentences(between)
 
 
 def _of_the_swap_test(run: RecordedRun, witnesses: Witnesses) -> list[str]:

@@ -299,6 +299,15 @@ def existing(
     )
 
 
+def opened_index(request: RunRequest) -> "PackageIndex":
+    """The package index of a run, whatever can be installed from it."""
+    from pins.sources.package_index import PackageIndex
+    from pins.sources.page_cache import PageCache, cache_directory
+
+    index = read_index(request.index, os.environ, Path.cwd())
+    return PackageIndex(index, None, cache=PageCache(cache_directory(os.environ)))
+
+
 def _releases_of(environment: Environment, index: "IndexConfiguration") -> "PackageIndex":
     """The index, judged by what the interpreter of an environment can install."""
     from pins.sources.package_index import PackageIndex

@@ -213,7 +213,8 @@ class _Assembly:
 
     def _reproduce(self) -> str:
         request, journal = self.run.request, self.run.journal
-        as_of = datetime.fromisoformat(journal.meta("exclude_newer")) if request.exclude_newer is None else None
+        is_read = request.exclude_newer is None and request.images is None
+        as_of = datetime.fromisoformat(journal.meta("exclude_newer")) if is_read else None
         revisions = {axis.pin: (axis.good, axis.bad) for axis in self.run.axes if axis.kind is PinKind.GIT}
         return command_again(request.command_line, revisions, as_of)
 

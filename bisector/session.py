@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 from bisector.divergence import divergences
 from bisector.environments.base import Environment
@@ -29,14 +30,16 @@ from bisector.preparation import (
     existing,
     lay_chain,
     make_environment,
+    opened_index,
     pins_of,
     read_index,
     with_settled_revisions,
 )
 from bisector.prober import Prober
 from bisector.processes import end_marked
+from bisector.recorded_run import RecordedRun
 from bisector.report import short_summary
-from bisector.report.model import ProbeRecord, Result
+from bisector.report.model import ProbeRecord, Result, Verdict
 from bisector.request import RunRequest
 from bisector.results import result_of
 from bisector.rounds import chain_of
@@ -277,11 +280,31 @@ def _drive(
     finally:
         prober.close()
         journal.set_meta("seconds", str(before + time.monotonic() - started))
+    if request.images is not None and any(journal.decisions("finished")):
+        _offer_what_is_between(request, environment, journal, run_directory, prober)
     if any(journal.decisions("finished")) and not request.keep:
         prober.remove_builds()
     result = result_of(journal, run_directory)
     reporter(RunEnded(result.verdict.value, short_summary(result)))
     return result
+
+
+def _offer_what_is_between(
+    request: RunRequest, environment: Environment, journal: Journal, run_directory: Path, prober: Prober
+) -> None:
+    """Say what moved between two neighbouring images, where a search among images has named them."""
+    from bisector.image_axes.offering import HoldsImages, offer
+
+    images = cast("HoldsImages", environment)  # or what stands around one
+    result = RecordedRun(journal, run_directory)
+    ending = result.ending
+    if ending is None or ending.verdict is not Verdict.CULPRIT:
+        return
+    witnesses = result.rounds[0].witnesses(ending)
+    builds = [(candidate, tried.build) for candidate in witnesses if (tried := prober.known(candidate))]
+    there = [(candidate, build) for candidate, build in builds if build is not None]
+    if len(there) == len(witnesses):
+        offer(request, images, journal, run_directory, (there[0], there[1]), lambda: opened_index(request))
 
 
 def _discard(run_directory: Path, *, keep_root: bool) -> None:

@@ -66,7 +66,11 @@ def _run(
 
     with progress(quiet, verbose, no_color, plain=request.ask) as reporter:
         result = session.bisect(request, reporter=reporter)
-        if options.descend:
+        if options.descend and request.images is not None:
+            from bisector.image_axes.offering import go_on
+
+            result = go_on(request, result, reporter=reporter)
+        elif options.descend:
             from bisector.descent import descend
 
             result = descend(request, result, reporter=reporter)

@@ -71,7 +71,7 @@ def _after_culprit(result: Result) -> tuple[Line, ...]:
     if result.culprit.partners:
         pin, value = result.culprit.partners[0]
         said.append(_say("Or hold a partner at another value than the one that it fails with: ", f"{pin} {value}", "."))
-    if result.transitive:
+    if result.transitive and result.environment != "image":
         said.append(
             _say(
                 "Other distributions moved along (see below). To see whether the failure comes through one of them, "

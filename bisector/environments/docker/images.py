@@ -18,11 +18,12 @@ from bisector.environments.docker.cli import check_marker, cli_environment, dock
 from bisector.environments.docker.containers import ContainerEnvironment
 from bisector.environments.docker.engine import RUN_LABEL, engine
 from bisector.environments.docker.trial_container import try_container
+from bisector.file_axes.request import Inventory
 from bisector.image_axes.request import ImagesRequest, TaggedImage
 from bisector.model import Build, Candidate, Ended, Recipe
 from bisector.processes import run_process
 from bisector.request import DockerRequest
-from pins.errors import EnvironmentFailureError
+from pins.errors import EnvironmentFailureError, UsageError
 
 if TYPE_CHECKING:
     import docker
@@ -115,6 +116,25 @@ class ImageEnvironment(ContainerEnvironment):
 
     def forget(self, recipe: Recipe) -> None:
         """See `Environment.forget`: there is one build of an image, which is the image."""
+
+    def inventory_of(self, build: Build) -> Inventory:
+        """What an image holds that is there.
+
+        Raises:
+            EnvironmentFailureError: it is not there any more, or the engine does not answer.
+        """
+        from bisector.environments.docker.inventory import read_inventory
+
+        try:
+            found = read_inventory(build.location, self._run_id, listed=build.installed)
+        except UsageError as error:
+            raise EnvironmentFailureError(str(error)) from error
+        return found
+
+    def reference_of(self, candidate: Mapping[str, str]) -> str:
+        """How anyone can get the image of a candidate: by digest, or by tag where the engine alone has it."""
+        image = self._image(candidate)
+        return f"{self.images.repository}:{image.tag}" if image.local else self._reference(image)
 
     def _image(self, candidate: Mapping[str, str]) -> TaggedImage:
         return self.images.named(candidate[self.images.repository])
