@@ -5,8 +5,19 @@ from pins.drift.rules.branch_ahead import BRANCH_AHEAD
 from pins.drift.rules.capped import CAPPED
 from pins.drift.rules.floating_moved import FLOATING_MOVED
 from pins.drift.rules.hold_review import HOLD_REVIEW
+from pins.drift.rules.patch_context import PATCH_CONTEXT
 from pins.drift.rules.refs import REF_MOVED, REF_VANISHED
 from pins.drift.rules.skew import SKEW
 from pins.drift.rules.yanked import YANKED
 
-RULES: tuple[Rule, ...] = (REF_VANISHED, REF_MOVED, BRANCH_AHEAD, FLOATING_MOVED, SKEW, CAPPED, YANKED, HOLD_REVIEW)
+RULES: tuple[Rule, ...] = (
+    REF_VANISHED,
+    REF_MOVED,
+    PATCH_CONTEXT,
+    BRANCH_AHEAD,
+    FLOATING_MOVED,
+    SKEW,
+    CAPPED,
+    YANKED,
+    HOLD_REVIEW,
+)

@@ -1,0 +1,1 @@
+"""Whether patches still fit the sources that they are applied to."""
