@@ -54,6 +54,7 @@ class Replay:
         judge: knows what is sought.
         tried: everything on record, in order.
         weights: of the chain's steps, where something speaks for some of them.
+        tell: False where the caller will tell what is on record, entry by entry.
     """
 
     def __init__(
@@ -63,6 +64,8 @@ class Replay:
         judge: Judge,
         tried: Sequence[Tried],
         weights: Sequence[float] | None = None,
+        *,
+        tell: bool = True,
     ) -> None:
         self._chain = chain
         self._judge = judge
@@ -72,38 +75,49 @@ class Replay:
         self._hits = settings.hits
         self.search = ChainSearch(chain.steps, settings, weights)
         self._first: dict[Candidate, int] = {}
-        for one in tried:
+        for one in tried if tell else ():
             index = self._index.get(one.candidate)
             if index is not None:
                 self._tell(index, one)
 
     def _tell(self, index: int, tried: Tried) -> None:
-        search, judge = self.search, self._judge
         if tried.same_as is not None:
             tried = tried.same_as
         twin = self._first.setdefault(tried.candidate, index)
         if twin != index:
-            search.mark_same_build(twin, index)
+            self.same_build(twin, index)
             return
-        if tried.unbuildable:
-            outcome = judge_build(judge, tried, self._build_failure_is)
-            if outcome is Outcome.FAIL:
-                search.mark_built(index)
-                for _ in range(max(self._hits, tried.begun)):  # it is not built again, and counts as often as asked
-                    search.record(index, Observation.FAIL)
-            else:
-                search.mark_untestable(index, buildable=outcome is Outcome.OTHER)
+        if tried.unbuildable or tried.build is not None:
+            self.build(index, tried)
+        if not tried.unbuildable:
+            self.runs(index, [self._judge.outcome(shown.observation, shown.ended) for shown in tried.shown])
+
+    def same_build(self, first: int, second: int) -> None:
+        """Two candidates turned out to be one build."""
+        self.search.mark_same_build(first, second)
+
+    def build(self, index: int, tried: Tried) -> None:
+        """A candidate was built, or could not be."""
+        if not tried.unbuildable:
+            self.search.mark_built(index)
             return
-        if tried.build is not None:
-            search.mark_built(index)
-        outcomes = [judge.outcome(shown.observation, shown.ended) for shown in tried.shown]
-        for outcome in outcomes:
+        outcome = judge_build(self._judge, tried, self._build_failure_is)
+        if outcome is Outcome.FAIL:
+            self.search.mark_built(index)
+            for _ in range(max(self._hits, tried.begun)):  # it is not built again, and counts as often as asked
+                self.search.record(index, Observation.FAIL)
+        else:
+            self.search.mark_untestable(index, buildable=outcome is Outcome.OTHER)
+
+    def runs(self, index: int, outcomes: Sequence[Outcome], told: int = 0) -> None:
+        """The runs of a candidate, of which the search knows the first `told` already."""
+        for outcome in outcomes[told:]:
             if outcome is Outcome.PASS:
-                search.record(index, Observation.PASS)
+                self.search.record(index, Observation.PASS)
             elif outcome is Outcome.FAIL:
-                search.record(index, Observation.FAIL)
+                self.search.record(index, Observation.FAIL)
         if self._tells_nothing(outcomes, index):
-            search.record(index, Observation.UNTESTABLE)
+            self.search.record(index, Observation.UNTESTABLE)
 
     def _tells_nothing(self, outcomes: Sequence[Outcome], index: int) -> bool:
         """Whether a candidate is given up: it skips or fails in other ways only, and not just once by bad luck.

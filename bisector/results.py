@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
+from bisector.belief_history import belief_history
 from bisector.bracket import CONTROL, Ending
 from bisector.entries import BuildStatus
 from bisector.journal import Journal
@@ -113,6 +114,7 @@ class _Assembly:
             fail_if_bad=ending.fail_if_bad if ending else None,
             fail_if_good=ending.fail_if_good if ending else None,
             probes=probes,
+            belief=belief_history(self.run),
             reproduce=self._reproduce(),
             reproduce_in=self.run.journal.meta("directory"),
             resume=self._resume(),

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from bisector.model import Candidate, Outcome, Signature
 from bisector.report.model import (
     AxisSummary,
+    BeliefPoint,
     Culprit,
     Move,
     OtherFailure,
@@ -111,6 +112,14 @@ CULPRIT = Result(
         probe(3, 2, one_pin("3.0.2"), Outcome.PASS),
         probe(4, 4, one_pin("3.0.4"), Outcome.PASS, runs=4),
     ),
+    belief=(
+        BeliefPoint("p1", 0, Outcome.PASS, 0, 5, 5, 1, 0.196),
+        BeliefPoint("p2", 5, Outcome.FAIL, 0, 5, 5, 1, 0.199),
+        BeliefPoint("p3", 2, Outcome.PASS, 1, 5, 3, 3, 0.33),
+        BeliefPoint("p4", 4, Outcome.PASS, 3, 5, 2, 5, 0.986),
+        *(BeliefPoint("p4", 4, Outcome.PASS, 4, 5, 1, 5, 0.996) for _ in range(3)),
+        *(BeliefPoint("p2", 5, Outcome.FAIL, 4, 5, 1, 5, 0.9998) for _ in range(3)),
+    ),
     reproduce="bisector run --pin pybind11=3.0.0..3.1.0 --smoke ./load.py --exclude-newer 2026-11-03T10:15:00Z",
     reproduce_in="/home/ana/kimi",
     environment="venv, CPython 3.12.7, uv 0.9.8",
@@ -155,6 +164,13 @@ PARTNERS = replace(
         probe(6, None, pair("3.0.4", "a71f3d2"), Outcome.PASS, why="swap test: alone on the good set"),
         probe(7, None, pair("3.1.0", "532137f"), Outcome.PASS, why="swap test: taken out of the bad set"),
     ),
+    belief=(
+        BeliefPoint("p1", 0, Outcome.PASS, 0, 41, 41, 1, 0.024),
+        BeliefPoint("p2", 41, Outcome.FAIL, 0, 41, 41, 1, 0.024),
+        BeliefPoint("p3", 20, Outcome.OTHER, 0, 41, 41, 1, 0.024),
+        BeliefPoint("p4", 30, Outcome.FAIL, 0, 31, 30, 1, 0.033),
+        BeliefPoint("p5", 29, Outcome.PASS, 29, 30, 1, 30, 0.995),
+    ),
     notes=("The culprit was confirmed on the builds that exist; neither witness was built a second time.",),
 )
 
@@ -179,6 +195,7 @@ RANGE = replace(
     culprit_output="",
     predecessor_output="",
     chain_length=9,
+    belief=(),
     probes=(
         probe(1, 0, yaml("5.1"), Outcome.PASS, why="good end"),
         probe(2, 8, yaml("6.0.1"), Outcome.FAIL, why="bad end"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from bisector.model import Candidate, Outcome, Signature
 from bisector.report.model import (
     AxisSummary,
+    BeliefPoint,
     Culprit,
     Move,
     OtherFailure,
@@ -83,6 +84,18 @@ probes = st.builds(
     image_digest=text,
     approximate=st.booleans(),
 )
+places = st.integers(0, 12)
+beliefs = st.builds(
+    BeliefPoint,
+    probe=text,
+    step=places,
+    outcome=st.sampled_from(Outcome),
+    lower=places,
+    upper=places,
+    steps=st.integers(0, 13),
+    likeliest=st.none() | places,
+    probability=st.integers(0, 1_000_000).map(lambda millionths: millionths / 1_000_000),
+)
 results = st.builds(
     Result,
     verdict=st.sampled_from(Verdict),
@@ -117,6 +130,7 @@ results = st.builds(
     fail_if_bad=probability,
     fail_if_good=probability,
     probes=st.lists(probes, max_size=2).map(tuple),
+    belief=st.lists(beliefs, max_size=3).map(tuple),
     reproduce=text,
     reproduce_in=text,
     resume=text,

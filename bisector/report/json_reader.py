@@ -7,6 +7,7 @@ from bisector.report.json_value import JsonValue
 from bisector.report.json_writer import SCHEMA
 from bisector.report.model import (
     AxisSummary,
+    BeliefPoint,
     Culprit,
     MetricSummary,
     Move,
@@ -83,6 +84,7 @@ def _result(document: JsonValue) -> Result:
         fail_if_bad=None if rates.missing else rates["fail_if_bad"].optional_number(),
         fail_if_good=None if rates.missing else rates["fail_if_good"].optional_number(),
         probes=document["probes"].items(_probe),
+        belief=document["belief"].items(_belief),
         reproduce=document["reproduce"].text(),
         reproduce_in=document["reproduce_in"].text(),
         resume=document["resume"].text(),
@@ -178,6 +180,22 @@ def _other_failure(value: JsonValue) -> OtherFailure:
 
 def _transitive(value: JsonValue) -> TransitiveChange:
     return TransitiveChange(value["name"].text(None), value["predecessor"].text(), value["culprit"].text())
+
+
+def _belief(value: JsonValue) -> BeliefPoint:
+    between = value["between"].items(lambda end: end.integer())
+    if len(between) != 2:
+        raise value["between"].wrong("two places on the chain")
+    return BeliefPoint(
+        probe=value["probe"].text(None),
+        step=value["step"].integer(),
+        outcome=value["outcome"].choice(Outcome),
+        lower=between[0],
+        upper=between[1],
+        steps=value["steps"].integer(),
+        likeliest=value["likeliest"].optional_integer(),
+        probability=value["probability"].number(),
+    )
 
 
 def _run(value: JsonValue) -> RunRecord:

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from bisector.model import Candidate, Signature
-from bisector.report.model import Culprit, MetricSummary, Move, ProbeRecord, Result, RunRecord
+from bisector.report.model import BeliefPoint, Culprit, MetricSummary, Move, ProbeRecord, Result, RunRecord
 from bisector.report.outline import tool_version
 
 SCHEMA = "bisector.result/1"
@@ -70,6 +70,7 @@ def result_object(result: Result) -> Json:
         "run_seconds": _number(result.run_seconds),
         "rates": {"fail_if_bad": _number(result.fail_if_bad), "fail_if_good": _number(result.fail_if_good)},
         "probes": [_probe(probe) for probe in result.probes],
+        "belief": [_belief(point) for point in result.belief],
         "reproduce": result.reproduce,
         "reproduce_in": result.reproduce_in,
         "resume": result.resume,
@@ -146,6 +147,18 @@ def _culprit(culprit: Culprit, first_good: bool) -> Json:
         "partners": [{"pin": pin, "value": value} for pin, value in culprit.partners],
         "alone_on_good": culprit.alone_on_good,
         "removed_from_bad": culprit.removed_from_bad,
+    }
+
+
+def _belief(point: BeliefPoint) -> Json:
+    return {
+        "probe": point.probe,
+        "step": point.step,
+        "outcome": point.outcome.value,
+        "between": [point.lower, point.upper],
+        "steps": point.steps,
+        "likeliest": point.likeliest,
+        "probability": round(point.probability, 6),
     }
 
 

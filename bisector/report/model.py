@@ -130,6 +130,30 @@ class ProbeRecord:
 
 
 @dataclass(frozen=True)
+class BeliefPoint:
+    """Where the culprit was thought to be after one thing became known.
+
+    Attributes:
+        probe: what it became known of.
+        step: its place on the chain.
+        outcome: what was seen.
+        lower, upper: the candidates between which the culprit lies with probability 0.99.
+        steps: how many steps hold that probability, the likeliest first.
+        likeliest: the upper candidate of the likeliest step, None where none is likely at all.
+        probability: of that step.
+    """
+
+    probe: str
+    step: int
+    outcome: Outcome
+    lower: int
+    upper: int
+    steps: int
+    likeliest: int | None
+    probability: float
+
+
+@dataclass(frozen=True)
 class OtherFailure:
     """A failure that is not the one sought, and where it was seen."""
 
@@ -217,6 +241,8 @@ class Result:
     fail_if_bad: float | None = None
     fail_if_good: float | None = None
     probes: tuple[ProbeRecord, ...] = ()
+    belief: tuple[BeliefPoint, ...] = ()
+    """How it narrowed: one point for each run, failed build and shared build of the chain, in the order of knowing."""
     reproduce: str = ""
     reproduce_in: str = ""
     """The directory in which that command line was typed, where its relative paths begin."""

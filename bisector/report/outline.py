@@ -9,6 +9,7 @@ from bisector.report.evidence import culprit_probe, first_failing, is_pending, r
 from bisector.report.findings import chain_facts, metric_facts, move_line
 from bisector.report.labels import chain_labels, probe_label, relative_label
 from bisector.report.model import ProbeRecord, Result, Verdict
+from bisector.report.narrowing import narrowing
 from bisector.report.short_values import with_short_values
 from bisector.report.tones import TONES
 from bisector.report.wording import (
@@ -42,6 +43,7 @@ from pins.report.blocks import (
 )
 from pins.report.tones import Tone
 
+_MANY_PROBES = 60
 _VERDICT_TONES = {Verdict.CULPRIT: Tone.STRONG, Verdict.RANGE: Tone.DOUBT, Verdict.INTERRUPTED: Tone.DOUBT}
 
 
@@ -64,7 +66,8 @@ def outline(result: Result) -> Document:
         _told_apart(result),
         Section("What to do next", (Bullets(to_do),) if to_do else ()),
         Section("Notes", (Bullets(tuple(prose(note) for note in result.notes)),) if result.notes else ()),
-        Section("The chain", chain(result)),
+        _chain(result),
+        Section("How the belief narrowed", narrowing(result)),
         _swap_test(result),
         _other_failures(result),
         _moved_along(result),
@@ -146,6 +149,11 @@ def _told_apart(result: Result) -> Section:
     title = "Likeliest steps" if result.verdict is Verdict.UNDETERMINED else "Steps that could not be told apart"
     moves = reversed(result.range) if result.first_good else result.range
     return Section(title, (Bullets(tuple(move_line(move, first_good=result.first_good) for move in moves)),))
+
+
+def _chain(result: Result) -> Section:
+    """The candidates one by one, out of the way where they are many and a drawing shows them."""
+    return Section("The chain", chain(result), folded=len(result.probes) > _MANY_PROBES and bool(result.belief))
 
 
 def _swap_test(result: Result) -> Section:

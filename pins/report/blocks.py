@@ -145,7 +145,67 @@ class Strip:
     caption: str = ""
 
 
-Block = Paragraph | Bullets | Facts | Table | Code | Chain | Strip
+@dataclass(frozen=True)
+class Mark:
+    """What was seen at one place of a row of places.
+
+    Attributes:
+        place: counted from 0.
+        glyph: one character for what was seen.
+        word: the same as a word.
+        label: what stands at that place.
+        tone: of what was seen.
+        side: 1 for what speaks for the good side, -1 for the bad one, 0 for neither.
+    """
+
+    place: int
+    glyph: str
+    word: str
+    label: str
+    tone: Tone = Tone.PLAIN
+    side: int = 0
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """What was known after one more thing was seen.
+
+    Attributes:
+        mark: what was seen, and where.
+        lower, upper: the places between which what is sought lies, almost surely.
+        left: how many steps are suspected.
+        likeliest: the likeliest of them, in words.
+    """
+
+    mark: Mark
+    lower: int
+    upper: int
+    left: int
+    likeliest: str = ""
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """A row of places with what was seen there, and how what is sought was narrowed down.
+
+    Attributes:
+        last: the last place.
+        ends: what stands at the first and at the last place.
+        marks: all that was seen, by place.
+        rows: how it narrowed, in the order of seeing.
+        named: places that matter, with their names: (place, name).
+        caption: all of it in a sentence or two, for people who do not see it.
+    """
+
+    last: int
+    ends: tuple[str, str]
+    marks: tuple[Mark, ...]
+    rows: tuple[Narrowed, ...]
+    named: tuple[tuple[int, str], ...] = ()
+    caption: str = ""
+
+
+Block = Paragraph | Bullets | Facts | Table | Code | Chain | Strip | Narrowing
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pins.report.blocks import (
     Document,
     Facts,
     Line,
+    Narrowing,
     Paragraph,
     Section,
     Span,
@@ -21,6 +22,7 @@ from pins.report.blocks import (
     Table,
 )
 from pins.report.characters import one_line, visible
+from pins.report.html_narrowing import narrowing_html
 from pins.report.html_style import STYLE
 from pins.report.tones import Tone
 
@@ -89,12 +91,14 @@ def _block(block: Block, title: str = "") -> Iterator[str]:
             yield f'<ol class="strip" aria-label="{_escaped(block.caption or "Versions")}">'
             yield from map(_strip_entry, entries)
             yield "</ol>"
+        case Narrowing():
+            yield from narrowing_html(block)
         case Code(text, command=command):
             # Focusable, so that a long one can be scrolled with the keyboard.
             kind = ' class="command"' if command else ""
             label = _escaped(title or "Output")
             code = f"<code>{html.escape(visible(text))}</code>"
-            yield f'<pre{kind} tabindex="0" role="region" aria-label="{label}">{code}</pre>'
+            yield f'<pre{kind} tabindex="0" role="group" aria-label="{label}">{code}</pre>'
 
 
 def _facts(rows: tuple[tuple[str, Line], ...]) -> Iterator[str]:
@@ -113,7 +117,7 @@ def _table(table: Table) -> Iterator[str]:
     def classes(place: int) -> str:
         return ' class="number"' if place in table.numeric else ""
 
-    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{_escaped(table.caption or "Table")}"><table>'
+    yield f'<div class="scroll" tabindex="0" role="group" aria-label="{_escaped(table.caption or "Table")}"><table>'
     if table.caption:
         yield f"<caption>{_escaped(table.caption)}</caption>"
     heads = "".join(

@@ -41,6 +41,17 @@ ol.strip li { border: 1px solid currentcolor; border-radius: 4px; padding: .1rem
 ol.strip li.bad code { text-decoration: line-through; }
 ol.strip .mark { margin-left: .4rem; padding: 0 .35rem; border-radius: 3px; font-size: .8rem; font-weight: 600;
   background: var(--ink); color: var(--ground); }
+figure { margin: .5rem 0; }
+figcaption { color: var(--faint); font-size: .9rem; }
+svg.drawn { display: block; width: 100%; min-width: 40rem; height: auto; }
+svg.drawn text { font-size: 13px; fill: var(--faint); stroke: var(--ground); stroke-width: 4px; paint-order: stroke; }
+svg.drawn text.name { fill: var(--ink); font-weight: 600; }
+svg.drawn .axis { stroke: var(--faint); stroke-width: 2; }
+svg.drawn .guide { stroke: var(--faint); stroke-dasharray: 3 4; fill: none; }
+svg.drawn .bar { fill: var(--link); opacity: .7; }
+svg.drawn .disc { fill: currentcolor; stroke: var(--ground); stroke-width: .75; }
+svg.drawn .ring { fill: var(--ground); stroke: currentcolor; stroke-width: 1.2; }
+svg.drawn .cross { fill: none; stroke: currentcolor; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .note { color: var(--faint); }
 .strong { font-weight: 600; } .good { color: var(--good); } .bad { color: var(--bad); } .doubt { color: var(--doubt); }
@@ -48,6 +59,7 @@ ol.strip .mark { margin-left: .4rem; padding: 0 .35rem; border-radius: 3px; font
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; } }
 @media print {
   main, footer { max-width: none; padding: 0; }
+  svg.drawn { min-width: 0; }
   pre { max-height: none; white-space: pre-wrap; overflow-wrap: anywhere; }
   details::details-content { content-visibility: visible; block-size: auto; }
   details > :not(summary) { display: block; }

@@ -18,6 +18,7 @@ from pins.report.blocks import (
     Document,
     Facts,
     Line,
+    Narrowing,
     Paragraph,
     Section,
     Span,
@@ -26,6 +27,7 @@ from pins.report.blocks import (
     Table,
 )
 from pins.report.characters import clip, last_bytes, one_line, visible
+from pins.report.text_narrowing import narrowing_lines
 from pins.report.tones import Tone
 
 LIMIT = 60 * 1024
@@ -103,6 +105,8 @@ def _block(block: Block, limits: _Limits) -> Iterator[str]:
             yield from _table(block, limits)
         case Chain():
             yield from _chain(block, limits)
+        case Narrowing():
+            yield from fenced("\n".join(narrowing_lines(block, limits.rows)), "")
         case Code(text, command=True):
             yield from fenced(clip(visible(text), limits.output_bytes // 4), "sh")
         case Code(text):

@@ -11,6 +11,7 @@ from pins.report.blocks import (
     Document,
     Facts,
     Line,
+    Narrowing,
     Paragraph,
     Section,
     Strip,
@@ -19,11 +20,14 @@ from pins.report.blocks import (
 )
 from pins.report.characters import cut_lines, one_line, visible, width, wrap
 from pins.report.terminal_colours import painted
+from pins.report.text_narrowing import narrowing_lines
 from pins.report.text_tables import columns_of, stacked
 from pins.report.tones import Tone
 
 _INDENT = "  "
 _NARROWEST = 30
+_NARROWING_LINES = 16
+_NARROWEST_BAR, _WIDEST_BAR, _BESIDE_A_BAR = 12, 60, 20
 _OUTPUT_LINES = 40
 """So much of a long output is shown: its end, where errors stand."""
 
@@ -82,6 +86,10 @@ class _TextWriter:
                     marks = "".join(f" <- {mark}" for mark in entry.marks)
                     word = self._painted(f"{entry.word:8}", entry.tone)
                     yield f"{indent}{word} {one_line(entry.label)}{marks}"
+            case Narrowing():
+                room = self._columns - width(indent) - _BESIDE_A_BAR
+                bar = max(_NARROWEST_BAR, min(_WIDEST_BAR, room))
+                yield from (indent + told for told in narrowing_lines(block, _NARROWING_LINES, bar))
             case Code(text, command=True):
                 yield from _command(text, self._columns, indent)
             case Code(text):

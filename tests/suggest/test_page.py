@@ -1,18 +1,15 @@
 """The HTML pages: readable without colours, pointer or network; opened in a browser where there is one."""
 
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from tests.browser import THEMES, needs_browser, opened, violations
+
 GOLDEN = Path(__file__).parent / "golden"
 PAGES = ("suggest.html", "check.html")
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
-)
 
 
 class Outline(HTMLParser):
@@ -45,7 +42,7 @@ class Outline(HTMLParser):
             self.problems.append("a picture without words")
         if attributes.get("tabindex", "0") != "0":
             self.problems.append("the order of the keyboard is not that of the page")
-        if attributes.get("role") == "region" and not attributes.get("aria-label"):
+        if attributes.get("role") in {"region", "group"} and not attributes.get("aria-label"):
             self.problems.append("a region without a name")
         if tag in {"script", "iframe", "link", "img", "object"} or any(name.startswith("on") for name in attributes):
             self.problems.append(f"{tag} could run or load something")
@@ -81,17 +78,12 @@ def test_what_colour_says_of_a_version_is_said_in_words_too() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
+@needs_browser
 @pytest.mark.parametrize("name", PAGES)
-def test_a_browser_shows_the_page_without_an_error_or_a_request(name: str, tmp_path: Path) -> None:
-    log = tmp_path / "net.json"
-    done = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--log-net-log={log}",
-         f"--user-data-dir={tmp_path / 'profile'}", f"--screenshot={tmp_path / 'page.png'}", (GOLDEN / name).as_uri()],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0
-    assert (tmp_path / "page.png").stat().st_size > 10_000
-    assert "CONSOLE" not in done.stderr
-    requested = set(re.findall(r'"url":"(https?://[^"]*)"', log.read_text()))
-    assert not [url for url in requested if "pybind" in url]
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_browser_shows_the_page_without_an_error_or_a_request(name: str, theme: str, tmp_path: Path) -> None:
+    shown = opened(GOLDEN / name, tmp_path, theme)
+    assert shown.picture.stat().st_size > 10_000
+    assert shown.console == ()
+    assert shown.requested == set()
+    assert violations(GOLDEN / name, tmp_path, theme) == []
