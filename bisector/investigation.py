@@ -13,6 +13,7 @@ from bisector.certificate import Certificate, Standing, certify
 from bisector.driver import Driver
 from bisector.environments.base import Environment
 from bisector.events import Note, Reporter
+from bisector.feasibility.known_bad import known_bad
 from bisector.journal import Journal
 from bisector.model import Axis, AxisValue, Candidate
 from bisector.preparation import lay_chain
@@ -64,7 +65,7 @@ class Investigation:
             if not self.request.every_culprit:
                 return verdict
             axes = _without(axes, _moves(chain, ending))
-            chain = lay_chain(axes, self.environment)
+            chain = lay_chain(axes, self.environment, known=known_bad(self.request, axes))
             number += 1
             self.reporter(Note("the bad set still fails without that step: searching for a further culprit"))
 

@@ -1,6 +1,7 @@
 """From what was asked for to what can be searched: the environment, the axes, the chain."""
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -9,17 +10,23 @@ from typing import TYPE_CHECKING
 
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
 from bisector.environments.fixed_pins import FixedPins
+from bisector.feasibility.known_bad import NOTHING_KNOWN, KnownBad
 from bisector.model import Axis, AxisValue, Candidate
 from bisector.request import IndexRequest, RunRequest
-from bisector.space import Chain, chain_through, ends, order_of_pins
+from bisector.space import Chain, chain_through, ends, order_of_pins, without_infeasible
 from pins.errors import NoSolutionError, UsageError
 from pins.model import PinKind
 
 if TYPE_CHECKING:
     from bisector.environments.venv.commits import CommitSource
+    from bisector.file_axes.space import FileSpace
     from pins.sources.git.clone import Clone
     from pins.sources.index_configuration import IndexConfiguration
     from pins.sources.package_index import PackageIndex
+
+
+MOST_SECONDS = 30.0
+"""So long the candidates of a chain are asked for before a search; what is left is asked for when it is built."""
 
 
 def read_index(request: IndexRequest, variables: Mapping[str, str], directory: Path) -> "IndexConfiguration":
@@ -81,14 +88,16 @@ def _environment_for(
     if request.files is not None and request.environment == "docker":
         from bisector.file_axes.preparation import docker_environment
 
-        environment: Environment = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan)
+        images = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan)
+        assert images.space is not None
+        environment = _feasible_files(images, images.space, request, index)
         return FixedPins(environment, request.fixed) if request.fixed else environment
     if request.files is not None and request.environment == "venv":
         from bisector.file_axes.venv_floats import venv_environment
 
         return venv_environment(request, index, exclude_newer)
     if not request.repositories:
-        environment = _make(request, pins, index, exclude_newer, run_id, {})
+        environment = _make(request, pins, index, exclude_newer, run_id, {}, to_plan=to_plan)
         return FixedPins(environment, request.fixed) if request.fixed else environment
     from bisector.environments.git_pins import GitPins
     from bisector.git_axes import clone_of, with_commits
@@ -103,7 +112,7 @@ def _environment_for(
     known = tuple(pin for pin in pins if pin not in left_out)
     held = tuple((pin, value) for pin, value in fixed if pin not in left_out)
     own = {pin: clone for pin, clone in clones.items() if pin not in inside}
-    environment = _make(replace(request, fixed=held), known, index, exclude_newer, run_id, own)
+    environment = _make(replace(request, fixed=held), known, index, exclude_newer, run_id, own, to_plan=to_plan)
     lent = {"venv": list(own), "docker": only}.get(request.environment, [])
     environment = GitPins(
         environment,
@@ -117,6 +126,15 @@ def _environment_for(
     return FixedPins(environment, fixed) if fixed else environment
 
 
+def _feasible_files(
+    environment: Environment, space: "FileSpace", request: RunRequest, index: "IndexConfiguration"
+) -> Environment:
+    from bisector.feasibility.texts import feasible_files
+    from pins.sources.page_cache import cache_directory
+
+    return feasible_files(environment, space, request, index, cache_directory(os.environ))
+
+
 def _make(
     request: RunRequest,
     pins: tuple[str, ...],
@@ -124,6 +142,8 @@ def _make(
     exclude_newer: datetime,
     run_id: str,
     clones: "Mapping[str, Clone]",
+    *,
+    to_plan: bool = False,
 ) -> Environment:
     match request.environment:
         case "venv":
@@ -131,7 +151,7 @@ def _make(
             from pins.sources.page_cache import cache_directory
 
             cache = cache_directory(os.environ)
-            return VenvEnvironment(
+            environment = VenvEnvironment(
                 request.requirements,
                 index,
                 exclude_newer,
@@ -141,6 +161,13 @@ def _make(
                 held={pin: value for pin, value in request.fixed if pin not in clones},
                 commits=_commit_sources(request, clones, cache),
             )
+            if not to_plan:
+                return environment
+            from bisector.feasibility.packages import PlannedPackages
+
+            held = tuple(pin for pin, _ in request.fixed)
+            packages = [pin for pin in (*pins, *held) if pin not in clones]
+            return PlannedPackages(environment, packages, clones, exclude_newer, cache)
         case "command":
             from bisector.environments.command import CommandEnvironment
             from bisector.environments.command_checkouts import CommandCheckouts
@@ -156,20 +183,26 @@ def _make(
             )
         case "docker":
             from bisector.environments.docker.environment import DockerEnvironment
+            from bisector.feasibility.texts import feasible_arguments
             from bisector.file_axes.written_pins import environment_with_written_pins
+            from pins.sources.page_cache import cache_directory
 
             docker = replace(request.docker, commit_pins=tuple(clones))
-            written = environment_with_written_pins(replace(request, docker=docker), pins, exclude_newer, run_id)
+            written = environment_with_written_pins(
+                replace(request, docker=docker), pins, exclude_newer, run_id, to_plan=to_plan
+            )
             if written is not None:
-                return written
-            return DockerEnvironment(
+                return _feasible_files(*written, request, index)
+            images = DockerEnvironment(
                 docker,
                 (*pins, *dict(request.fixed)),
                 exclude_newer,
                 run_id=run_id,
                 build_timeout=request.build_timeout,
+                to_plan=to_plan,
             )
-    raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker and command")
+            return feasible_arguments(images, request, docker, pins, index, cache_directory(os.environ))
+    raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker, command and image")
 
 
 def _commit_sources(request: RunRequest, clones: "Mapping[str, Clone]", cache: Path) -> "Mapping[str, CommitSource]":
@@ -320,19 +353,51 @@ def _releases_of(environment: Environment, index: "IndexConfiguration") -> "Pack
     return PackageIndex(index, target, cache=PageCache(cache_directory(os.environ)))
 
 
-def lay_chain(axes: tuple[Axis, ...], environment: Environment, reasons: dict[Candidate, str] | None = None) -> Chain:
-    """The chain through the box, asking the environment's resolver only where several pins move."""
+def lay_chain(
+    axes: tuple[Axis, ...],
+    environment: Environment,
+    reasons: dict[Candidate, str] | None = None,
+    *,
+    known: KnownBad = NOTHING_KNOWN,
+    whole: bool | None = None,
+) -> Chain:
+    """The chain through the box, without candidates that cannot be: their moves join those of the next one.
+
+    Where several pins move, the environment's resolver is asked which of them can go first. It is asked of every
+    candidate where that is cheap; elsewhere each is asked for when it is about to be built.
+
+    Args:
+        axes: the pins.
+        environment: knows what can be resolved.
+        reasons: takes the candidates that cannot be, with the reasons.
+        known: what people know of versions.
+        whole: whether every candidate is asked for; None: as the environment says.
+
+    Raises:
+        NoSolutionError: an end cannot be resolved.
+    """
     reasons = {} if reasons is None else reasons
 
     def can_be(candidate: Candidate) -> bool:
         return feasible(environment, candidate, reasons)
 
     if len(axes) == 1:
-        return chain_through(axes, [axes])
-    for name, end in zip(("good", "bad"), ends(axes), strict=True):
-        if not can_be(end):
-            raise NoSolutionError(f"the pins of the {name} end exclude one another, {end}: {reasons[end]}")
-    return chain_through(axes, order_of_pins(axes, can_be), can_be)
+        chain = chain_through(axes, [axes])
+    else:
+        for name, end in zip(("good", "bad"), ends(axes), strict=True):
+            if not can_be(end):
+                raise NoSolutionError(f"the pins of the {name} end exclude one another, {end}: {reasons[end]}")
+        chain = chain_through(axes, order_of_pins(axes, can_be), can_be)
+    for candidate in chain.candidates[1:-1]:
+        if reason := known.why_not(candidate):
+            reasons.setdefault(candidate, reason)
+    asked = whole if whole is not None else getattr(environment, "is_foreseeing", False)
+    until = time.monotonic() + MOST_SECONDS
+
+    def stays(candidate: Candidate) -> bool:
+        return candidate not in reasons and (not asked or time.monotonic() > until or can_be(candidate))
+
+    return without_infeasible(chain, stays)
 
 
 def feasible(environment: Environment, candidate: Candidate, reasons: dict[Candidate, str]) -> bool:

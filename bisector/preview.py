@@ -8,17 +8,17 @@ from pathlib import Path
 
 from bisector.divergence import divergences
 from bisector.earlier_runs import Durations, earlier_durations
+from bisector.feasibility.known_bad import known_bad
+from bisector.feasibility.merged import MergedStep, merged_steps
 from bisector.model import Axis, Candidate
 from bisector.preparation import (
     axes_of,
-    feasible,
     lay_chain,
     make_environment,
     pins_of,
     read_index,
     with_settled_revisions,
 )
-from bisector.report.model import Move
 from bisector.request import RunRequest
 from bisector.search_order import in_search_order
 from bisector.smoke import check_script
@@ -26,8 +26,6 @@ from bisector.space import Chain
 
 CONFIRMATIONS = 6
 """Further runs of the script on builds that exist: several at the culprit and its predecessor."""
-PLANNED_RESOLUTIONS = 64
-"""Candidates up to which a plan asks the resolver about each."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +58,9 @@ class Plan:
             return None
         return self.most_builds * (self.durations.build + self.durations.run) + CONFIRMATIONS * self.durations.run
 
-    def forced(self) -> list[tuple[tuple[Move, ...], str]]:
-        """The steps in which several pins move, with the reason why the first of them cannot move alone."""
-        reasons = dict(self.infeasible)
-        found = []
-        for upper in range(1, self.chain.steps + 1):
-            moves = self.chain.moves(upper)
-            if len(moves) > 1:
-                alone = self.chain.candidates[upper - 1].moved(moves[0].pin, moves[0].new)
-                found.append((moves, reasons.get(alone, "")))
-        return found
+    def forced(self) -> tuple[MergedStep, ...]:
+        """The steps in which more than one pin moves, or one by several values, with the reason."""
+        return merged_steps(self.axes, self.chain, dict(self.infeasible))
 
 
 def plan(request: RunRequest) -> Plan:
@@ -84,13 +75,6 @@ def plan(request: RunRequest) -> Plan:
     environment.check()
     axes = in_search_order(axes_of(request, environment, index, exclude_newer), request)
     reasons: dict[Candidate, str] = {}
-    chain = lay_chain(axes, environment, reasons)
-    for candidate in _worth_asking(chain):
-        feasible(environment, candidate, reasons)
+    chain = lay_chain(axes, environment, reasons, known=known_bad(request, axes), whole=True)
     notes = (*environment.notes, *([] if request.first_good else divergences(axes)))
     return Plan(axes, chain, tuple(reasons.items()), notes, earlier_durations(request))
-
-
-def _worth_asking(chain: Chain) -> tuple[Candidate, ...]:
-    """The candidates whose resolution a plan asks for: all of a short chain, the ends of a long one."""
-    return chain.candidates if chain.steps < PLANNED_RESOLUTIONS else (chain.candidates[0], chain.candidates[-1])

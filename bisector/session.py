@@ -4,7 +4,7 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +15,8 @@ from bisector.divergence import divergences
 from bisector.environments.base import Environment
 from bisector.events import Note, Reporter, RunEnded, RunStarted, silent
 from bisector.executors.local import LocalExecutor
+from bisector.feasibility.known_bad import known_bad
+from bisector.feasibility.merged import MergedStep, merged_steps
 from bisector.inputs import (
     new_journal,
     refuse_changed_inputs,
@@ -103,13 +105,15 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
             environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
             environment.check()
             axes = in_search_order(axes_of(request, environment, index, exclude_newer), request)
-            chain = lay_chain(axes, environment)
+            passed_by: dict[Candidate, str] = {}
+            chain = lay_chain(axes, environment, passed_by, known=known_bad(request, axes))
             journal = new_journal(run_directory, request, environment, index, axes, chain, created)
         except BaseException:
             _discard(run_directory, keep_root=request.run_directory is not None)
             raise
         stack.callback(journal.close)
-        return _drive(request, environment, axes, chain, journal, run_directory, index.redact, reporter)
+        said = merged_steps(axes, chain, passed_by)
+        return _drive(request, environment, axes, chain, journal, run_directory, index.redact, reporter, said)
 
 
 def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter: Reporter = silent) -> ProbeRecord:
@@ -244,6 +248,7 @@ def _drive(
     run_directory: Path,
     redact: Callable[[str], str],
     reporter: Reporter,
+    merged: Sequence[MergedStep] = (),
 ) -> Result:
     """Search, certify and record, until there is a result or something stops it."""
     before = float(journal.meta("seconds") or 0.0)
@@ -268,7 +273,10 @@ def _drive(
     reporter(RunStarted(run_directory.name, str(run_directory), axes, chain.steps, runs_before))
     for note in (*environment.notes, *([] if request.first_good else divergences(axes))):
         reporter(Note(note))
-    if chain.steps == 1:
+    for step in merged:
+        reporter(Note(f"forced together: {step}"))
+    known = request.images is None or request.images.good_is_known
+    if known and chain.steps == 1 and axes[0].steps == 1:
         reporter(Note("there is no version in between: the two ends are verified, and are the answer"))
     try:
         journal.decide("finished", investigation.run(axes, chain).value)

@@ -122,6 +122,12 @@ def chain_through(
     return Chain(tuple(path))
 
 
+def without_infeasible(chain: Chain, feasible: Callable[[Candidate], bool]) -> Chain:
+    """The chain without the candidates between its ends that cannot be: what moves there moves in one step."""
+    first, *between, last = chain.candidates
+    return Chain((first, *(candidate for candidate in between if feasible(candidate)), last))
+
+
 def chain_in_time(axes: Sequence[Axis]) -> Chain | None:
     """The chain that moves the pins as their values came to be: combinations that once were the newest together.
 

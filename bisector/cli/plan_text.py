@@ -44,12 +44,10 @@ def render_plan(plan: "Plan", output_format: str) -> str:
             f"Time: about {duration(plan.expected_seconds)}, at {duration(plan.durations.build)} a build and"
             f" {duration(plan.durations.run)} a run, as in {count(plan.durations.runs, 'earlier run')}."
         )
-    for moves, reason in plan.forced():
-        said = ", ".join(f"{move.pin} {short_text(move.old)} -> {short_text(move.new)}" for move in moves)
-        lines.append(f"Forced together: {said}" + (f": {reason}" if reason else ""))
+    lines += [f"Forced together: {step}" for step in plan.forced()]
     lines += [f"Note: {note}." for note in plan.notes]
     if plan.infeasible:
-        lines.append("Cannot be resolved, and is never built:")
+        lines.append("Never built:")
         lines += [f"    {candidate}: {reason}" for candidate, reason in plan.infeasible]
     return "\n".join(lines)
 
@@ -89,8 +87,12 @@ def _document(plan: "Plan") -> dict[str, object]:
         "most_builds": plan.most_builds,
         "expected_seconds": plan.expected_seconds,
         "forced_together": [
-            {"moves": [{"pin": move.pin, "old": move.old, "new": move.new} for move in moves], "reason": reason}
-            for moves, reason in plan.forced()
+            {
+                "moves": [{"pin": move.pin, "old": move.old, "new": move.new} for move in step.moves],
+                "passed_by": [{"pin": pin, "value": value} for pin, value in step.passed_by],
+                "reason": step.reason,
+            }
+            for step in plan.forced()
         ],
         "notes": list(plan.notes),
     }

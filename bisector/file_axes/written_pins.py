@@ -20,15 +20,18 @@ if TYPE_CHECKING:
 
 
 def environment_with_written_pins(
-    request: RunRequest, pins: Sequence[str], time: datetime, run_id: str
-) -> "DockerEnvironment | None":
+    request: RunRequest, pins: Sequence[str], time: datetime, run_id: str, *, to_plan: bool = False
+) -> "tuple[DockerEnvironment, FileSpace] | None":
     """An environment that sets pins in the file itself; None where ARGs carry all of them, or the file has one nowhere.
+
+    With it comes what its candidates are made of.
 
     Args:
         request: what was asked for.
         pins: names of the axes.
         time: package indexes are read as of then.
         run_id: labels all that is made.
+        to_plan: whether nothing will be built.
     """
     docker = request.docker
     names = (*pins, *dict(request.fixed))
@@ -44,7 +47,7 @@ def environment_with_written_pins(
         pin_arguments(text, str(docker.dockerfile), names, docker.build_args, docker.commit_pins)
     except UsageError:
         found = _written(request, names)
-        return None if found is None else _environment(request, *found, names, time, run_id)
+        return None if found is None else _environment(request, *found, names, time, run_id, to_plan=to_plan)
     return None
 
 
@@ -76,8 +79,15 @@ def _place(pin: Pin) -> str:
 
 
 def _environment(
-    request: RunRequest, part: FilePart, notes: Sequence[str], names: Sequence[str], time: datetime, run_id: str
-) -> "DockerEnvironment":
+    request: RunRequest,
+    part: FilePart,
+    notes: Sequence[str],
+    names: Sequence[str],
+    time: datetime,
+    run_id: str,
+    *,
+    to_plan: bool,
+) -> "tuple[DockerEnvironment, FileSpace]":
     from bisector.environments.docker.environment import DockerEnvironment
     from bisector.environments.docker.file_inputs import FileInputs
 
@@ -89,7 +99,8 @@ def _environment(
         time,
         run_id=run_id,
         build_timeout=request.build_timeout,
-        files=lambda docker: FileInputs(docker, space, names, index_time),
+        files=lambda docker: FileInputs(docker, space, names, index_time, bases=not to_plan),
+        to_plan=to_plan,
     )
     environment.notes += notes
-    return environment
+    return environment, space

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from pins.errors import PinsError
 from pins.resolve.core import minimal_core
 from pins.resolve.facts import Asks, Stated, Unusable
 from pins.resolve.problem import Problem, RequirementSource
@@ -15,21 +14,22 @@ from pins.resolve.universe import Universe
 def contradiction(problem: Problem, source: RequirementSource) -> str:
     """Why nothing satisfies a problem, in sentences; "" where something does, or may.
 
-    What is not known allows everything, and so does a source that cannot be read. An image that a build starts from may
+    What is not known allows everything. An image that a build starts from may
     hold distributions of versions that no index has, so that a contradiction counts only where it stands on what the
     problem names itself, and on versions that exist.
+
+    Raises:
+        UsageError: a requirement cannot be parsed.
+        SourceError: something could not be read.
     """
-    try:
-        universe = Universe(problem, source)
-        solver = Solver(universe)
-        if solver.solve() is not None or solver.solve(certain=False) is not None:
-            return ""
-        core = minimal_core(universe, solver.failed_on, ())
-        if not _stands_on_what_is_named(universe, core):
-            return ""
-        return "; ".join(sentence.text for sentence in sentences(universe, core, ()))
-    except PinsError:
+    universe = Universe(problem, source)
+    solver = Solver(universe)
+    if solver.solve() is not None or solver.solve(certain=False) is not None:
         return ""
+    core = minimal_core(universe, solver.failed_on, ())
+    if not _stands_on_what_is_named(universe, core):
+        return ""
+    return "; ".join(sentence.text for sentence in sentences(universe, core, ()))
 
 
 def _stands_on_what_is_named(universe: Universe, core: Sequence[int]) -> bool:

@@ -71,7 +71,9 @@ class DockerEnvironment(ContainerEnvironment):
             )
         time = exclude_newer if request.index_time else None
         self._inputs: CandidateInputs = (
-            BuildInputs(resolved, request.dockerfile, pins, time) if files is None else files(resolved)
+            BuildInputs(resolved, request.dockerfile, pins, time, bases=not to_plan)
+            if files is None
+            else files(resolved)
         )
         self.space: FileSpace | None = None
         self._forgotten: set[str] = set()

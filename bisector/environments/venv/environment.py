@@ -127,6 +127,11 @@ class VenvEnvironment:
         """The same, with its version and platform."""
         return find_interpreter(self._request.python, environment=self._variables, uv=find_uv(self._variables))
 
+    @property
+    def base(self) -> BaseRequirements:
+        """What every candidate is installed with, besides its pins."""
+        return self._base
+
     @cached_property
     def _base(self) -> BaseRequirements:
         return read_requirements(self._request, self._variables)
