@@ -28,7 +28,6 @@ class Issue:
         key: tells apart what several checks of one repository keep.
         environment: variables: `GITHUB_TOKEN` or `GH_TOKEN`, and `GITHUB_API_URL`.
         body: draws a report as Markdown, within GitHub's limit.
-        service: takes the place of the network.
 
     Raises:
         UsageError: it names no repository, or there is no token.
@@ -40,7 +39,6 @@ class Issue:
         key: str,
         environment: Mapping[str, str],
         body: Callable[[DriftReport], str],
-        service: Service | None = None,
     ) -> None:
         named = _NAMED.fullmatch(where)
         if named is None or named["name"] in {".", ".."}:
@@ -62,7 +60,7 @@ class Issue:
             "X-GitHub-Api-Version": "2022-11-28",
             "User-Agent": "pins",
         }
-        self._service = service or Service(f"GitHub's {where}", headers, (token,), redirects=True)
+        self._service = Service(f"GitHub's {where}", headers, (token,), redirects=True)
 
     def tell(self, report: DriftReport) -> None:
         """Bring it up to date.

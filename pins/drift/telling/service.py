@@ -1,8 +1,10 @@
 """Talking to a service over HTTP with a secret: tries, waits, and messages that do not give the secret away."""
 
+import ssl
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -28,16 +30,12 @@ class Service:
         headers: of every request.
         secrets: what must not appear in a message.
         redirects: whether they are followed; a post that is redirected often arrives as something else.
-        transport: takes the place of the network.
-        sleep: waits between tries.
     """
 
     name: str
     headers: Mapping[str, str]
     secrets: tuple[str, ...] = ()
     redirects: bool = False
-    transport: "httpx.BaseTransport | None" = None
-    sleep: Callable[[float], None] = field(default=time.sleep)
 
     def ask(self, method: str, url: str, content: object = None, *, again: bool = True) -> Any:
         """What it answers, as JSON; None where it answers nothing.
@@ -57,7 +55,7 @@ class Service:
             wait = 0.5 * 2 ** (count - 1)
             try:
                 with httpx.Client(
-                    timeout=_TIMEOUT, transport=self.transport, follow_redirects=self.redirects, max_redirects=3
+                    timeout=_TIMEOUT, verify=_certificates(), follow_redirects=self.redirects, max_redirects=3
                 ) as client:
                     answer = client.request(method, url, json=content, headers=dict(self.headers))
             except httpx.ConnectError as error:
@@ -75,7 +73,7 @@ class Service:
                     break
                 wait = max(wait, _seconds(answer.headers.get("retry-after", "")))
             if count < _TRIES:
-                self.sleep(wait)
+                time.sleep(wait)
         raise EnvironmentFailureError(f"{self.name} could not be told: {self._public(said)}")
 
     def _parsed(self, answer: "httpx.Response") -> Any:
@@ -88,6 +86,14 @@ class Service:
 
     def _public(self, text: str) -> str:
         return redact(text.replace("\n", " ")[:400], self.secrets)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Made once: it takes longer than a request."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 def host_of(url: str) -> str:

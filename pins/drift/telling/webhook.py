@@ -39,6 +39,6 @@ def webhook(url: str, environment: Mapping[str, str]) -> Callable[[DriftReport],
         news = tuple(r for r in report.findings if r.state in {State.NEW, State.RESOLVED})
         if news:
             document = drift_object(replace(report, findings=news))
-            service.ask("POST", url, {"text": f"pins drift: {counted(report)}", **document}, again=False)
+            service.ask("POST", url, {**document, "text": f"pins drift: {counted(report)}"}, again=False)
 
     return tell
