@@ -60,6 +60,14 @@ class Admissions:
         if pre_releases and not self._admits_pre_releases(node) and pre_releases != node.versions.all:
             self._admit_where_named(node, pre_releases, "pre-releases")
 
+    def decided_by_installer(self, node: Node) -> int:
+        """The choices of a name that one installer may take where another does not."""
+        found = self._yanked(node)
+        early = _pre_releases(node)
+        if early != node.versions.all and not self._admits_pre_releases(node):
+            found |= early
+        return found
+
     def offered(self, node: Node) -> int:
         """The choices that a window speaks of.
 

@@ -182,6 +182,10 @@ class Search:
                 return solution, 0
             self._decide(*decision)
 
+    def facts_against(self, variable: int, mask: int) -> int:
+        """The facts on which it stands that a variable can have none of these values; outside of `solve`."""
+        return self._final(((variable, mask),), 0)
+
     def consequences(self, assumptions: Sequence[Literal]) -> list[int] | None:
         """The domains after propagating these assumptions; None where that fails. Asks for no decisions."""
         if self.settle() is not None:

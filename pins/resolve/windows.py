@@ -68,6 +68,7 @@ class Windows:
         perhaps: whether there is one if what is not known allows it.
         solves: how many searches it took.
         example: the first solution that was found, newest versions first; None where there is none.
+        stands_on: a mask of the facts on which it stands that versions are outside.
     """
 
     solver: Solver
@@ -76,6 +77,7 @@ class Windows:
     perhaps: bool
     solves: int
     example: Model | None = None
+    stands_on: int = 0
 
 
 class UncheckedError(PinsError):
@@ -114,6 +116,7 @@ class _Projection:
         self.witnesses: dict[int, dict[int, Model]] = {node.variable: {} for node in targets}
         self.guesses: dict[int, dict[int, Model]] = {node.variable: {} for node in targets}
         self.models: list[Model] = []
+        self.stands_on = 0
 
     def run(self) -> Windows:
         self.solver.read_ahead(self.targets)
@@ -131,7 +134,7 @@ class _Projection:
             for node in self.targets:
                 self._settle_target(node, certain=False)
         found = tuple(self._window(node) for node in self.targets)
-        return Windows(self.solver, found, first is not None, perhaps, self.solver.questions, first)
+        return Windows(self.solver, found, first is not None, perhaps, self.solver.questions, first, self.stands_on)
 
     def _settle_target(self, node: Node, *, certain: bool) -> None:
         """Ask for all open choices of a target at once, until none of them has a solution."""
@@ -139,10 +142,13 @@ class _Projection:
         while self.open[node.variable]:
             search.settle()
             left = self.open[node.variable] & search.domains[node.variable]
+            if left != self.open[node.variable]:
+                self.stands_on |= search.facts_against(node.variable, self.open[node.variable] & ~left)
             if not left:
                 return
             model = self.solver.solve([(node.variable, left)], certain=certain)
             if model is None:
+                self.stands_on |= self.solver.failed_on
                 return
             self._mark(model)
 

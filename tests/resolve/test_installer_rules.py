@@ -4,17 +4,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from uv import find_uv_bin
 
+from pins.resolve.other_installer import is_the_same_by_both
 from pins.resolve.windows import windows_of
 from pins.sources.index_configuration import without_index_variables
 from pins.sources.target import Installer
 from tests.local_index import LocalIndex
 from tests.resolve.memory_source import MemorySource, problem
+from tests.resolve.random_universes import random_universe
 
 
 @dataclass(frozen=True)
@@ -117,3 +119,16 @@ def test_there_is_a_solution_where_the_installer_finds_one(
         command = [sys.executable, "-m", "pip", "install", *options, *where, "--", *requirements]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert found.possible == (done.returncode == 0), done.stdout + done.stderr
+
+
+def test_where_windows_are_called_the_same_by_both_installers_solving_by_the_other_finds_them_so() -> None:
+    same = 0
+    for seed in range(120):
+        universe = random_universe(seed)
+        found = windows_of(universe.problem, universe.source)
+        if is_the_same_by_both(found):
+            same += 1
+            other = Installer.PIP if universe.problem.installer is Installer.UV else Installer.UV
+            theirs = windows_of(replace(universe.problem, installer=other), universe.source)
+            assert [(w.inside, w.unknown) for w in theirs.windows] == [(w.inside, w.unknown) for w in found.windows]
+    assert same > 4, "it is never plain: nothing is saved"
