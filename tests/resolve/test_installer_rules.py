@@ -131,4 +131,4 @@ def test_where_windows_are_called_the_same_by_both_installers_solving_by_the_oth
             other = Installer.PIP if universe.problem.installer is Installer.UV else Installer.UV
             theirs = windows_of(replace(universe.problem, installer=other), universe.source)
             assert [(w.inside, w.unknown) for w in theirs.windows] == [(w.inside, w.unknown) for w in found.windows]
-    assert same > 4, "it is never plain: nothing is saved"
+    assert same > 2, "it is never plain: nothing is saved"
