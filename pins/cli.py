@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pins.command_line import new_app, start
+from pins.commands_ack import app as ack_app
 from pins.commands_check import app as check_app
 from pins.commands_drift import app as drift_app
 from pins.commands_files import app as files_app
@@ -44,4 +45,5 @@ app.add_typer(check_app)
 app.add_typer(windows_app)
 app.add_typer(suggest_app)
 app.add_typer(drift_app)
+app.add_typer(ack_app)
 app.add_typer(schedule_app)

@@ -1,0 +1,129 @@
+"""`pins ack`."""
+
+import re
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pins.command_line import Output, deliver, guarded, new_app, say
+from pins.errors import PinsError, UsageError
+
+if TYPE_CHECKING:
+    from pins.drift.state.document import Entry, Remembered
+
+app = new_app("Acknowledge what pins drift has found.")
+
+
+@app.command("ack")
+@guarded
+def _ack(
+    finding: Annotated[str, typer.Argument(metavar="ID", help="The finding, as `pins drift` names it.")],
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, for whoever reads it later.")] = "",
+    until: Annotated[
+        str,
+        typer.Option("--until", metavar="DATE", help="The last day on which it holds; else as long as the finding."),
+    ] = "",
+    state: Annotated[
+        str, typer.Option("--state", metavar="file:PATH|git:BRANCH", help="As for `pins drift`; to look the ID up.")
+    ] = "",
+    push: Annotated[
+        str, typer.Option("--push", metavar="REMOTE", help="With git:BRANCH: the remote that it is read from.")
+    ] = "",
+    directory: Annotated[
+        Path, typer.Option("--directory", metavar="DIR", help="In the repository whose pins.toml is meant.")
+    ] = Path(),
+    write: Annotated[bool, typer.Option("--write", help="Change pins.toml; else the change is shown.")] = False,
+    output: Output = None,
+) -> int:
+    r"""Accept a finding: it is no longer news, and keeps no issue open. Written into pins.toml, to be committed.
+
+    \b
+    Example:
+      pins ack 3f0c9a1be27d --why "waits for AITER 0.2" --until 2026-12-31 --write
+
+    When the day has passed, the finding is new again.
+    """
+    from pins.drift.acks import Ack, read_acks, with_ack
+    from pins.files.locate import locate
+    from pins.suggest.holds import FILE
+    from pins.suggest.writing import Planned
+
+    if not why.strip():
+        raise UsageError("--why is needed: whoever meets it later wants to know")
+    if not re.fullmatch(r"[0-9a-f]{4,12}", finding):
+        raise UsageError(f"{finding!r} is no finding: give the twelve hexadecimal digits that `pins drift` shows")
+    tree, relative = locate(directory)
+    name, entry = _known(finding, _remembered(state, push, tree.root / relative))
+    if entry is not None:
+        say(f"{name}: {_described(entry)}")
+    before = tree.read(FILE)
+    data = before or b""
+    earlier = next((ack for ack in read_acks(data) if ack.id == name), None) if data else None
+    ack = Ack(
+        name,
+        why.strip(),
+        _day(until) if until else None,
+        datetime.now(UTC).date(),
+        _described(entry) if entry is not None else earlier.finding if earlier else "",
+    )
+    planned = Planned(tree.root, ((FILE, before, with_ack(data, ack)),))
+    if not write:
+        say("Nothing is changed without --write; this is what it would do:")
+        return deliver(planned.patch, output)
+    planned.write()
+    say(f"{tree.root / FILE}: {name} is acknowledged; commit it.")
+    return 0
+
+
+def _day(text: str) -> date:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--until {text!r} is no date such as 2026-12-31") from None
+    if day < datetime.now(UTC).date():
+        raise UsageError(f"--until {text} has passed: the finding would be new at once")
+    return day
+
+
+def _described(entry: "Entry") -> str:
+    one = entry.finding
+    where = f" of {one.place}" if one.place else ""
+    return f"{one.rule}: {one.pin}{where}: {one.summary}"
+
+
+def _known(finding: str, remembered: "list[Remembered]") -> "tuple[str, Entry | None]":
+    """The whole id, and the finding, among those that are remembered.
+
+    Raises:
+        UsageError: it is the beginning of several, or of none where it is not whole.
+    """
+    found = {name: entry for one in remembered for name, entry in one.findings.items() if name.startswith(finding)}
+    if len(found) > 1:
+        raise UsageError(f"{finding} is the beginning of {', '.join(sorted(found))}; give more of it")
+    if found:
+        return next(iter(found.items()))
+    if len(finding) < 12:
+        raise UsageError(f"no finding that is remembered here begins with {finding}; give all its twelve digits")
+    say(f"{finding} is not among what is remembered here (see --state); it is written down all the same.")
+    return finding, None
+
+
+def _remembered(state: str, push: str, directory: Path) -> "list[Remembered]":
+    """What is remembered: in the place that is named, or in all of the default ones of this user."""
+    import os
+
+    from pins.drift.state.document import DamagedError, read
+    from pins.drift.state.store import default_file, state_store
+
+    if state or push:
+        with state_store(state, directory=directory, targets=(), push=push).held() as held:
+            return [held.remembered]
+    found = []
+    for path in sorted(default_file(directory, (), os.environ).parent.glob("*.json")):
+        try:
+            found.append(read(path.read_bytes()))
+        except (OSError, DamagedError, PinsError):
+            continue
+    return found
