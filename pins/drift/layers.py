@@ -38,18 +38,29 @@ def lines_before(file: WatchedFile, line: int) -> Iterator[int]:
     reading = file.reading.reading
     if reading is None:
         return
-    holding = [s for s in reading.steps if s.instruction.line <= line <= s.instruction.end_line]
-    if not holding:
+    steps = [s for s in reading.steps if s.instruction.line <= line <= s.instruction.end_line]
+    opened = [s for s in reading.stages.stages if s.opening.line <= line <= s.opening.end_line]
+    if not steps and not opened:
+        yield from _of_global(file, line)
         return
-    stage, own = holding[0].stage, holding[0].instruction
+    stage = steps[0].stage if steps else opened[0]
+    last = steps[0].instruction.line if steps else stage.line
     names = set()
     for one in stage.ancestry:
         names.add(one.name)
         yield from range(one.opening.line, one.opening.end_line + 1)
         for instruction in one.instructions:
-            if one is not stage or instruction.line <= own.line:
+            if one is not stage or instruction.line <= last:
                 yield from range(instruction.line, instruction.end_line + 1)
     for watched in file.pins:
         pin = watched.pin
         if any(use.stage in names and use.line <= line for use in pin.uses):
             yield from (place.line for place in pin.places if place.file == file.reading.file)
+
+
+def _of_global(file: WatchedFile, line: int) -> Iterator[int]:
+    """Of an ARG before the first FROM: its own line, and where it is used."""
+    for watched in file.pins:
+        if any(place.line == line and place.file == file.reading.file for place in watched.pin.places):
+            yield line
+            yield from (use.line for use in watched.pin.uses)
