@@ -54,6 +54,10 @@ class Investigation:
         Raises:
             EnvironmentFailureError: our side failed; the run can be resumed.
         """
+        if self.request.canary:
+            passes = self._canary(axes, chain)
+            if passes is not None:
+                return passes.verdict
         verdict = None
         number = 1
         axes, chain = self._from_a_good_end(axes, chain)
@@ -85,6 +89,16 @@ class Investigation:
         axes = (axis_over(images, images.tags[first:]),)
         self.journal.decide("axes", axes)
         return axes, chain_through(axes, [axes])
+
+    def _canary(self, axes: tuple[Axis, ...], chain: Chain) -> Ending | None:
+        from bisector.canary.first_look import first_look
+
+        judge = self._driver(axes, chain).judge
+        ending = first_look(self.prober, chain.candidates[-1], judge, self.request.repeat or 1)
+        if ending is not None:
+            self.journal.decide("round", Round(1))
+            self.journal.decide("ending", ending)
+        return ending
 
     def _round(
         self, number: int, axes: tuple[Axis, ...], chain: Chain

@@ -172,6 +172,7 @@ class RunRequest:
         nested: pins that lie within the tree of another one: (name, that other pin, path in its tree) (`--within`).
         files: the ends are read from files; None where `pins` names them.
         images: candidates are images that exist; None where they are built.
+        canary: the bad end is tried first, and where it passes there is nothing to search (`bisector canary`).
         ask: a person judges each candidate (`--ask`); a script, if there is one, runs first.
         floating: requirements that candidates leave open, for a report: found when a run starts.
         timeout_is, build_failure_is: see there.
@@ -201,6 +202,7 @@ class RunRequest:
     nested: tuple[tuple[str, str, str], ...] = ()
     files: FilesRequest | None = None
     images: ImagesRequest | None = None
+    canary: bool = False
     ask: bool = False
     floating: str = ""
     timeout_is: TimeoutIs = TimeoutIs.AUTO

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bisector.cli import machine_commands, record_commands, run_commands
+from bisector.cli import canary_command, machine_commands, record_commands, run_commands
 from bisector.cli.parameters import Typed
 from pins.command_line import new_app, start
 
@@ -18,7 +18,7 @@ app = new_app(
     " and name the first bad version.\n\n"
     "\b\nExample:\n  bisector run --pin setuptools=80.9.0..82.0.1 --smoke ./smoke.py"
 )
-RUN_A_SCRIPT = frozenset({"run", "probe"})
+RUN_A_SCRIPT = frozenset({"run", "probe", "canary"})
 """Commands whose words after `--` are the smoke script's."""
 
 
@@ -45,5 +45,5 @@ def _bisector(
     pass
 
 
-for commands in (run_commands, record_commands, machine_commands):
+for commands in (run_commands, canary_command, record_commands, machine_commands):
     app.add_typer(commands.app)

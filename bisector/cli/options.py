@@ -191,6 +191,28 @@ OF_A_SEARCH = frozenset(
     }
 )
 """Options that mean nothing where one candidate alone is tried."""
+OF_OTHER_ENDS = frozenset(
+    {
+        "pin",
+        "within",
+        "descend",
+        "ask",
+        "first_good",
+        "suspect",
+        "dockerfile",
+        "exclude_newer",
+        "good",
+        "bad",
+        "good_file",
+        "bad_file",
+        "good_image",
+        "bad_image",
+        "good_date",
+        "bad_date",
+        "chain",
+    }
+)
+"""Options that mean nothing to a canary, whose ends are what a file gives today, and the newest that fits."""
 _ONE_PIN = Annotated[Texts, _text("--pin", "NAME==VERSION", "A pin and its value. Repeatable.")]
 
 
@@ -203,6 +225,15 @@ def with_probe_options(command: Callable[..., int | None]) -> Callable[..., int 
     """The same without what concerns a search; each pin has one value."""
     hints = get_type_hints(RunOptions, include_extras=True) | {"pin": _ONE_PIN}
     return _with_options(command, {name: hint for name, hint in hints.items() if name not in OF_A_SEARCH})
+
+
+def with_canary_options(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """The same without what names ends; `--only` and `--exclude` say which exact pins move."""
+    hints = get_type_hints(RunOptions, include_extras=True) | {
+        "only": Annotated[Texts, _text("--only", "NAME", "Move this exact pin, no other. Repeatable.")],
+        "exclude": Annotated[Texts, _text("--exclude", "NAME", "Leave this pin as it is. Repeatable.")],
+    }
+    return _with_options(command, {name: hint for name, hint in hints.items() if name not in OF_OTHER_ENDS})
 
 
 def _with_options(command: Callable[..., int | None], hints: dict[str, Any]) -> Callable[..., int | None]:

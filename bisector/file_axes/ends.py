@@ -18,6 +18,10 @@ from bisector.model import AxisValue
 from pins.errors import UsageError
 
 
+class NothingDiffersError(UsageError):
+    """Both ends are the same: there is nothing to search."""
+
+
 def read_space(
     request: FilesRequest,
     reading: Reading,
@@ -35,7 +39,8 @@ def read_space(
         releases: of packages, where dates are given.
 
     Raises:
-        UsageError: a file, revision or pin does not exist, an end cannot be read, or the ends do not differ.
+        UsageError: a file, revision or pin does not exist, or an end cannot be read.
+        NothingDiffersError: the ends do not differ.
         EnvironmentFailureError: git cannot be used.
     """
     found = _parts(request, reading, context, fixed)
@@ -55,7 +60,7 @@ def read_space(
     parts = [_chosen(part, request, parts) for part in parts]
     space = FileSpace(tuple(parts), (*_notes(parts), *notes), index)
     if not space.pins:
-        raise UsageError(_nothing(parts, request))
+        raise NothingDiffersError(_nothing(parts, request))
     return space
 
 

@@ -61,6 +61,7 @@ def newest_file(
     gathered: Gathered,
     *,
     tips: Mapping[str, str],
+    only: Collection[str] = (),
     keep: Collection[str] = (),
 ) -> NewestFile:
     """The newest pin set of a file.
@@ -69,7 +70,8 @@ def newest_file(
         file: the file.
         gathered: what its environments must fit, with what each release requires.
         tips: what git pins move to: a commit by the name of the pin.
-        keep: names of pins that stay.
+        only: names of the exact pins that move, all of them where none is named.
+        keep: names of those that stay.
 
     Raises:
         UsageError: the file or a pin that is named does not exist, or a pin cannot be set.
@@ -79,11 +81,14 @@ def newest_file(
     data = file.read_bytes()
     pins = _read(data, file, tree)
     notes: list[str] = []
-    kept = {canonicalize_name(name) for name in keep}
+    every = {str(canonicalize_name(name)) for pin in pins.pins for name in (pin.name, *pin.aliases)}
+    named, kept = ({str(canonicalize_name(name)) for name in given} for given in (only, keep))
+    if unknown := (named | kept) - every:
+        raise UsageError(f"{file} has no pin {min(unknown)}; `pins show` lists them")
     exact = {
         (pin.file, pin.line, canonicalize_name(pin.name)): pin
         for pin in pins.pins
-        if _is_exact(pin) and not kept & {canonicalize_name(name) for name in (pin.name, *pin.aliases)}
+        if _is_exact(pin) and _moves(pin, named, kept)
     }
     newest = _newest_versions(gathered, set(exact), notes)
     moves = [
@@ -105,6 +110,11 @@ def newest_file(
             continue
         moved.append(Moved(pin, _version_of(pin), value))
     return NewestFile(tree, relative, today, after, tuple(moved), tuple(bounded), tuple(notes))
+
+
+def _moves(pin: Pin, only: Collection[str], keep: Collection[str]) -> bool:
+    names = {str(canonicalize_name(name)) for name in (pin.name, *pin.aliases)}
+    return (not only or bool(names.intersection(only))) and not names.intersection(keep)
 
 
 def _is_exact(pin: Pin) -> bool:

@@ -1,0 +1,133 @@
+"""From the result of the run to what is written down, what is suggested, and the report of it all."""
+
+import shlex
+from dataclasses import replace
+
+from bisector.canary.first_look import PASSES
+from bisector.canary.memory import Broken, remember_broken, remember_passed
+from bisector.canary.model import CanaryReport, Sung
+from bisector.canary.preparation import CanaryRequest, Prepared
+from bisector.report.json_writer import render_json
+from bisector.report.model import Culprit, Result, Verdict
+from pins.errors import PinsError
+from pins.files.patch import unified_diff
+from pins.files.setting import SetResult
+from pins.suggest.bisection import read_bisection
+from pins.suggest.holds import FILE
+from pins.suggest.known_bad import KnownBad, with_known_bad
+from pins.suggest.looking_up import releases_of, windows_of_file
+from pins.suggest.model import SuggestReport
+from pins.suggest.suggesting import SuggestRequest, suggest
+
+_FAILED = (Verdict.CULPRIT, Verdict.RANGE)
+
+
+def nothing_new(asked: CanaryRequest, prepared: Prepared, shown: str) -> CanaryReport:
+    """The report where nothing has moved."""
+    return CanaryReport(shown, Sung.NOTHING_NEW, prepared.since, asked.as_of, prepared.newest)
+
+
+def concluded(asked: CanaryRequest, prepared: Prepared, result: Result, shown: str, *, write: bool) -> CanaryReport:
+    """The report of a run; a newest that passes is remembered, a culprit written down where that is asked for.
+
+    Args:
+        asked: what was asked.
+        prepared: both ends.
+        result: of the run.
+        shown: the file as it was named.
+        write: whether `pins.toml` may be changed.
+
+    Raises:
+        UsageError: `pins.toml` is wrong as it stands, or may not be written.
+        EnvironmentFailureError: it cannot be written.
+    """
+    ended = _ended(result)
+    notes = list(prepared.newest.notes)
+    fact, written, suggestion = "", False, None
+    if ended is Sung.PASSED:
+        remember_passed(prepared.room, asked.as_of)
+    if result.verdict is Verdict.CULPRIT and result.culprit is not None:
+        suggestion = _suggestion(asked, result, notes)
+        for move in result.culprit.moves:
+            newest = next((axis.bad for axis in result.axes if axis.pin == move.pin), move.new)
+            remember_broken(prepared.room, Broken(move.pin.partition("@")[0], move.new, newest, result.run_id))
+        known = _fact(result, result.culprit)
+        if known is not None:
+            fact, written = _record(prepared, known, write)
+    return CanaryReport(
+        shown,
+        ended,
+        prepared.since,
+        asked.as_of,
+        replace(prepared.newest, notes=tuple(notes)),
+        _change(asked, prepared),
+        result,
+        suggestion,
+        fact,
+        written,
+        f"bisector resume {result.run_id} && bisector canary {shlex.quote(shown)} --run {result.run_id}"
+        if result.verdict in (Verdict.INTERRUPTED, Verdict.INFRASTRUCTURE)
+        else "",
+    )
+
+
+def _ended(result: Result) -> Sung:
+    if result.verdict is Verdict.NO_BRACKET and result.summary == PASSES:
+        return Sung.PASSED
+    return Sung.FAILED if result.verdict in _FAILED else Sung.UNDECIDED
+
+
+def _change(asked: CanaryRequest, prepared: Prepared) -> str:
+    try:
+        before = asked.file.read_bytes()
+    except OSError:  # it is gone since
+        return ""
+    if before == prepared.newest.newest:
+        return ""
+    return unified_diff(before, prepared.newest.newest, prepared.newest.relative).decode("utf-8", "replace")
+
+
+def _fact(result: Result, culprit: Culprit) -> KnownBad | None:
+    """What to write down; None for what is no version of a package, and where it takes several pins together."""
+    if culprit.kind not in {"package", "float"} or len(culprit.moves) > 1 or culprit.partners:
+        return None
+    [move] = culprit.moves
+    reason = result.signature.message if result.signature is not None and result.signature.message else "it fails"
+    found = f"bisect run {result.run_id}, {result.created:%Y-%m-%d}"
+    return KnownBad(move.pin.partition("@")[0], move.new, reason[:200], found)
+
+
+def _record(prepared: Prepared, fact: KnownBad, write: bool) -> tuple[str, bool]:
+    """The patch of `pins.toml`, and whether it was written."""
+    known = prepared.newest.tree.root / FILE
+    before = known.read_bytes() if known.is_file() else b""
+    after = with_known_bad(before, fact)
+    if after == before:
+        return "", False
+    if write:
+        known.touch()
+        SetResult(known, before, after, b"").write()
+    return unified_diff(before, after, FILE).decode("utf-8", "replace"), write
+
+
+def _suggestion(asked: CanaryRequest, result: Result, notes: list[str]) -> SuggestReport | None:
+    """What to pin; None where that cannot be told, with the reason among the notes."""
+    bisected = read_bisection(render_json(result), f"run {result.run_id}")
+    request = SuggestRequest(
+        asked.file,
+        asked.as_of.date(),
+        (bisected,),
+        build_args=asked.build_args,
+        target=asked.target,
+        clones=asked.asked.clones,
+        reproduce=shlex.join(["pins", "suggest", str(asked.file), "--run", result.run_id]),
+        data_time=asked.as_of,
+    )
+    try:
+        report, _ = suggest(
+            request, lambda names: releases_of(names, asked.asked, notes.append), lambda: windows_of_file(asked.asked)
+        )
+    except PinsError as error:
+        notes.append(f"what to pin could not be worked out: {error.message}")
+        return None
+    return report
