@@ -62,7 +62,7 @@ def feasible_arguments(
 
     def texts_of(candidate: Candidate) -> Sequence[DockerfileText]:
         values = carried.values({**candidate, **still})
-        return [DockerfileText(content, str(path), values, docker.target, around.read)]
+        return [DockerfileText(content, _shown(path), values, docker.target, around.read)]
 
     ends = [
         texts_of(Candidate((*((pin.pin, end(pin.good, pin.bad)) for pin in request.pins), *request.fixed)))
@@ -82,7 +82,7 @@ def _text_of_part(part: "FilePart", candidate: Mapping[str, str], docker: Docker
 def _text(version: "Version", content: bytes, docker: DockerRequest, target: str) -> DockerfileText:
     return DockerfileText(
         content,
-        str(version.path),
+        _shown(version.path),
         version.reading.build_args,
         target or version.reading.target,
         _reader(version, docker),
@@ -102,3 +102,8 @@ def _reader(version: "Version", docker: DockerRequest) -> Callable[[str], bytes 
         return found if found is not None or not here else tree.read(f"{here}/{path}")
 
     return read
+
+
+def _shown(path: Path) -> str:
+    """A path for people: from the working directory where it lies below."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

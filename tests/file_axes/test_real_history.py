@@ -3,23 +3,30 @@
 import os
 import re
 import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from bisector.feasibility.merged import merged_steps
 from bisector.file_axes.axes import file_axes
 from bisector.file_axes.ends import read_space
+from bisector.file_axes.index import package_index
 from bisector.file_axes.request import FilesRequest
 from bisector.file_axes.space import FileSpace
 from bisector.file_axes.versions import Reading
-from bisector.model import Axis, Candidate
+from bisector.model import Axis, Candidate, SmokeScript
+from bisector.preparation import lay_chain, make_environment, read_index
+from bisector.request import DockerRequest, IndexRequest, RunRequest
 from bisector.space import chain_through, moves_between
 from pins.errors import SourceError
 from pins.files.comparing import compare_revisions
 from pins.files.reading import ReadRequest
 from pins.model import PinKind, Release
+from tests.local_index import LocalIndex
 
 ROOT = os.environ.get("PINS_HISTORIES", "")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not ROOT, reason="PINS_HISTORIES names no directory of clones")]
@@ -114,6 +121,56 @@ def test_candidates_of_one_text_differ_in_the_moved_pin_alone() -> None:
         if lower.get("text") == upper.get("text"):
             changed = [pair for pair in zip(texts[lower], texts[upper], strict=True) if pair[0] != pair[1]]
             assert len(changed) == 1
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[LocalIndex]:
+    """What the file installs; no ninja takes cmake 4.0.2, which lies between the ends of one pair."""
+    with LocalIndex() as made:
+        for name in ("packaging", "wheel", "setuptools", "pybind11", "cython", "pyyaml", "build"):
+            made.add(name, "1.0")
+        for version in ("3.31.10", "4.0.2", "4.0.3", "4.1.0"):
+            made.add("cmake", version)
+        for version in ("1.11.1", "1.13.0"):
+            made.add("ninja", version, requires=["cmake!=4.0.2"])
+        yield made
+
+
+@pytest.mark.parametrize(("good", "bad"), PAIRS)
+def test_one_pin_moves_by_one_value_but_where_the_resolver_says_why_not(
+    good: str, bad: str, index: LocalIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    file = clone() / FILE
+    request = RunRequest(
+        (),
+        SmokeScript(Path(os.devnull)),
+        environment="docker",
+        docker=DockerRequest(file),
+        files=FilesRequest(file, good, bad),
+    )
+    read = read_index(IndexRequest(index.url), {}, tmp_path)
+    environment = make_environment(request, (), read, datetime.now(UTC), "plan", to_plan=True)
+    with package_index(read) as source:
+        axes, _ = file_axes(environment.space, lambda name, _: source.releases(name))  # type: ignore[attr-defined]
+    reasons: dict[Candidate, str] = {}
+    chain = lay_chain(axes, environment, reasons, whole=True)
+    forced = merged_steps(axes, chain, reasons)
+    assert all(step.reason for step in forced)
+    places = {axis.pin: [value.text for value in axis.values] for axis in axes}
+    plain = 0
+    for lower, upper in pairwise(chain.candidates):
+        moves = moves_between(lower, upper)
+        places_of = places[moves[0].pin]
+        plain += len(moves) == 1 and places_of.index(moves[0].new) == places_of.index(moves[0].old) + 1
+    assert plain + len(forced) == chain.steps
+    if places.get("cmake", [])[-1:] == ["3.31.10"]:
+        [step] = forced
+        assert [(move.pin, move.old, move.new) for move in step.moves] == [("cmake", "4.0.3", "3.31.10")]
+        assert "ninja 1.11.1 and 1.13.0 require cmake!=4.0.2" in step.reason
+        assert FILE in step.reason
+    else:
+        assert not forced
 
 
 def test_a_candidate_is_a_mapping_of_pins() -> None:
