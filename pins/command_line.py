@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO, Annotated, Any, NoReturn, ParamSpec
@@ -70,7 +70,7 @@ def start(app: typer.Typer, tool: str, **extra: Any) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(_narrowed(app, extra.get("args", sys.argv[1:])))
     take_plain_values(command)
     try:
         command(prog_name=tool, **extra)
@@ -79,6 +79,17 @@ def start(app: typer.Typer, tool: str, **extra: Any) -> NoReturn:
             raise SystemExit(interrupted_exit_code()) from None
         raise
     raise AssertionError("an app ends the program")
+
+
+def _narrowed(app: typer.Typer, words: Sequence[str]) -> typer.Typer:
+    """The app without the commands that are not asked for, where it is plain which one is: each takes time to make."""
+    name = next(iter(words), "")
+    for group in app.registered_groups:
+        below = group.typer_instance
+        if below is not None and name in {command.name for command in below.registered_commands if command.name}:
+            app.registered_groups = [group]
+            break
+    return app
 
 
 def _end(number: int, _frame: FrameType | None) -> None:

@@ -16,6 +16,8 @@ _FIELD = re.compile(r"([!-9;-~]+):[ \t]*(.*)", re.DOTALL)
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MULTIPLE = ("requires-dist", "provides-extra", "dynamic")
+MADE_BY_BUILD = "its requirements are made by its build (dynamic), which is not run"
+"""Why it is not known what a source distribution requires."""
 _SINGLE = ("metadata-version", "name", "version", "requires-python")
 
 

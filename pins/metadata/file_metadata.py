@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from packaging.utils import canonicalize_name
 
 from pins.metadata.core_metadata import (
+    MADE_BY_BUILD,
     CoreMetadata,
     NotMetadataError,
     check_identity,
     parse_core_metadata,
     unreadable_requirement,
 )
-from pins.metadata.sdist import MADE_BY_BUILD, files_of_sdist, metadata_of_sdist
-from pins.metadata.wheel import TAIL, RangeFile, metadata_in_wheel
 from pins.sources.file_reader import FileReader, UnreadableFileError
 from pins.sources.index_page import FileKind, IndexFile
 
@@ -96,12 +95,16 @@ def _beside(file: IndexFile, project: str, reader: FileReader) -> CoreMetadata |
 
 
 def _inside(file: IndexFile, project: str, reader: FileReader) -> CoreMetadata:
+    from pins.metadata.wheel import TAIL, RangeFile, metadata_in_wheel
+
     size, tail = reader.tail(file.url, TAIL)
     parts = RangeFile(size, tail, lambda start, end: reader.part(file.url, start, end))
     return _checked(parse_core_metadata(metadata_in_wheel(parts, file.filename)), file, project)
 
 
 def _of_sdist(file: IndexFile, project: str, reader: FileReader) -> FileMetadata:
+    from pins.metadata.sdist import files_of_sdist, metadata_of_sdist
+
     if file.upload_time is not None and file.upload_time < _STATIC_SDISTS:
         return FileMetadata(unknown=MADE_BY_BUILD)
     if file.filename.endswith(".tar.gz") and (file.size or 0) > _SDIST_BEGINNING:
@@ -118,6 +121,8 @@ def _of_sdist(file: IndexFile, project: str, reader: FileReader) -> FileMetadata
 
 def _of_beginning(file: IndexFile, project: str, reader: FileReader) -> FileMetadata | None:
     """What the first bytes of a source distribution settle, None where they do not."""
+    from pins.metadata.sdist import files_of_sdist, metadata_of_sdist
+
     try:
         content = reader.part(file.url, 0, _SDIST_BEGINNING)
         files = files_of_sdist(content, file.filename)
@@ -143,6 +148,3 @@ def _check_hash(file: IndexFile, content: bytes) -> None:
     expected = dict(file.hashes).get("sha256", "")
     if expected and hashlib.sha256(content).hexdigest() != expected.lower():
         raise NotMetadataError("does not have the hash that the index gives for it")
-
-
-__all__ = ["MADE_BY_BUILD", "FileMetadata", "from_text", "read_file_metadata"]

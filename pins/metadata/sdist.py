@@ -7,11 +7,10 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 
-from pins.metadata.core_metadata import CoreMetadata, NotMetadataError, parse_core_metadata
+from pins.metadata.core_metadata import MADE_BY_BUILD, CoreMetadata, NotMetadataError, parse_core_metadata
 
 _LARGEST_MEMBER = 8 * 2**20
 _WANTED = ("PKG-INFO", "pyproject.toml")
-MADE_BY_BUILD = "its requirements are made by its build (dynamic), which is not run"
 
 
 def files_of_sdist(content: bytes, filename: str) -> dict[str, bytes]:

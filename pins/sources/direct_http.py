@@ -9,13 +9,14 @@ had to be left to httpx, it stays so.
 
 import base64
 import http.client
+import os
 import re
 import ssl
+import sys
 import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from urllib.request import getproxies
 
 from pins.sources.http_question import Patience, Question, TryAgainError
 
@@ -85,7 +86,7 @@ class DirectHttp:
         self._certificates = certificates
         self._left_out = frozenset(host.lower() for host in left_out)
         self._headers = headers
-        self._proxied = any(scheme != "no" for scheme in getproxies())
+        self._proxied = _is_proxied(os.environ)
         self._lock = threading.Lock()
         self._context: ssl.SSLContext | None = None
         self._idle: dict[Place, list[http.client.HTTPConnection]] = {}
@@ -207,6 +208,16 @@ class DirectHttp:
                 idle.append(connection)
                 return
         connection.close()
+
+
+def _is_proxied(environment: Mapping[str, str]) -> bool:
+    """Whether anything says that some questions go through a proxy; which, httpx knows."""
+    if sys.platform in ("darwin", "win32"):
+        from urllib.request import getproxies  # the system says so too
+
+        return any(scheme != "no" for scheme in getproxies())
+    named = {name.lower() for name, value in environment.items() if value}
+    return any(name.endswith("_proxy") and name != "no_proxy" for name in named)
 
 
 def no_connection(patience: Patience) -> str:

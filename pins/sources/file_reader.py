@@ -39,7 +39,7 @@ class FileReader:
 
     def needs_credentials(self, url: str) -> bool:
         """Whether credentials are sent for this file, so that it must not be kept."""
-        return _place(url) in self._credentials
+        return bool(self._credentials) and _place(url) in self._credentials
 
     def expects_metadata(self, url: str) -> bool:
         """Whether it is worth asking for a metadata file that is not advertised."""

@@ -1,5 +1,6 @@
 """What an index says of one project: its page, JSON or HTML, read into files. No I/O."""
 
+import json
 import re
 import warnings
 from collections.abc import Iterator
@@ -78,8 +79,6 @@ def parse_page(body: bytes, content_type: str, url: str, project: str) -> tuple[
     Raises:
         NotAPageError: it is not what its type says, or no index page at all.
     """
-    from mousebender.simple import parse_project_details
-
     name = canonicalize_name(project)
     kind = content_type.partition(";")[0].strip().lower()
     text = body.decode("utf-8", errors="replace")
@@ -92,13 +91,19 @@ def parse_page(body: bytes, content_type: str, url: str, project: str) -> tuple[
     else:
         raise NotAPageError(f"it is of type {kind[:80] or 'unknown'!r}, not a page of a package index")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a newer minor version of the format is no concern of the user's
-            page = parse_project_details(text, kind, name)
+        page = json.loads(text) if kind == JSON_TYPES[0] else _of_html(text, name)
     except Exception as error:  # whatever a parser makes of bytes from elsewhere
         what = "JSON" if kind == JSON_TYPES[0] else "HTML"
         raise NotAPageError(f"it is not {what} of the simple API: {str(error)[:100]}") from error
     return tuple(_files(page, url, name))
+
+
+def _of_html(text: str, name: str) -> object:
+    from mousebender.simple import from_project_details_html
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a newer minor version of the format is no concern of the user's
+        return from_project_details_html(text, name)
 
 
 def _check_html(text: str) -> None:

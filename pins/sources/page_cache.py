@@ -83,6 +83,11 @@ class PageCache:
             if self._put % _LOOK_AFTER == 1:
                 self._forget_oldest()
 
+    def use(self, key: str) -> None:
+        """Say that a page was used, so that others are forgotten first."""
+        with contextlib.suppress(OSError):
+            os.utime(self._file(key))
+
     def _file(self, key: str) -> Path:
         return self._directory / hashlib.sha256(key.encode()).hexdigest()
 

@@ -130,7 +130,9 @@ class PageReader:
             if answer is None:
                 return None
             page = Page(location, _parse(answer, project), answer.fetched)
-            if cache:
+            if cache and kept is not None and answer.body is kept.body:
+                cache.use(url)
+            elif cache:
                 cache.put(url, answer)
             return page
 

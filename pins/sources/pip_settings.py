@@ -1,6 +1,5 @@
 """What pip's environment and configuration files say about package indexes."""
 
-import configparser
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -51,6 +50,8 @@ def _values(environment: Mapping[str, str], directory: Path) -> dict[str, tuple[
     """Key -> (value, where it was read)."""
     by_section: dict[str, dict[str, tuple[str, str]]] = {section: {} for section in _SECTIONS}
     for file in _configuration_files(environment, directory):
+        import configparser  # most have no such file
+
         parser = configparser.RawConfigParser()
         try:
             parser.read_string(file.read_text(encoding="utf-8"), source=str(file))

@@ -1,9 +1,9 @@
 """What uv's environment and configuration files say about package indexes."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pins.errors import UsageError
 from pins.sources.index_location import IndexLocation, read_location
@@ -81,7 +81,7 @@ def _configuration_files(
 
 def _uv_toml(file: Path) -> Mapping[str, object]:
     try:
-        return _with_pip_table(tomllib.loads(file.read_text(encoding="utf-8")))
+        return _with_pip_table(_table(file))
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read uv's configuration {file}: {error}") from error
 
@@ -89,10 +89,16 @@ def _uv_toml(file: Path) -> Mapping[str, object]:
 def _pyproject_table(file: Path) -> Mapping[str, object] | None:
     """The table [tool.uv], None without one; like uv, a file that cannot be parsed counts as one without."""
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("uv")
+        table = _table(file).get("tool", {}).get("uv")
     except (OSError, ValueError, AttributeError):
         return None
     return _with_pip_table(table) if isinstance(table, dict) else None
+
+
+def _table(file: Path) -> dict[str, Any]:
+    import tomllib  # most have no such file
+
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def _with_pip_table(table: Mapping[str, object]) -> Mapping[str, object]:
