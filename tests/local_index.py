@@ -15,7 +15,7 @@ import json
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -169,6 +169,12 @@ class LocalIndex:
     def add_file(self, file: ServedFile) -> None:
         """Publish any file, also one that is neither a wheel nor a source distribution."""
         self._files[file.filename] = file
+
+    def yank(self, name: str, version: str, reason: str | None) -> None:
+        """Withdraw a release; None puts it back."""
+        for filename, file in self._files.items():
+            if file.project == canonicalize_name(name) and f"-{version}-" in filename:
+                self._files[filename] = replace(file, yanked=reason)
 
     def remove(self, name: str) -> None:
         """Unpublish a project."""

@@ -73,6 +73,8 @@ class Watched:
 
     def covers(self, place: str) -> bool:
         """Whether a file was looked at, as a whole, or would have been if it still were there."""
+        if place == self.subject.holds_place:
+            return True
         if any(one.place == place for one in self.unknown):
             return False
         seen = any(place in (file.place, *(pin.about.place for pin in file.pins)) for file in self.subject.files)
