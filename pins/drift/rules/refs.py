@@ -33,8 +33,8 @@ def _lists_moved(subject: Subject) -> Iterable[Check]:
 
 async def _moved(pin: GitPin, refs: Refs, observations: Observations, previous: Json) -> Outcome:
     ref = (await observations.get(refs)).get(pin.revision)
-    if ref is None:
-        return unknown(f"{pin.pin.repo or pin.address} has no branch or tag {pin.revision}")
+    if ref is None:  # the other rule says so; what it was is kept
+        return ok()
     built = await last_built(pin.file, pin.about.line, observations)
     # A tag is what it was when it was first seen: that the file was edited since makes its move no less of one.
     since = built if ref.is_branch else None
