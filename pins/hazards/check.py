@@ -25,7 +25,7 @@ def check(subjects: Sequence[Subject], rules: Iterable[Rule]) -> list[Hazard]:
     order = {file: index for index, file in enumerate(by_file)}
     found = list(dict.fromkeys(found))
     found.sort(key=lambda h: (order.get(h.file, len(order)), h.file, h.line, h.column, h.rule.name))
-    return _fingerprinted(found, {subject.file: subject.identity or subject.file for subject in subjects})
+    return _fingerprinted(found)
 
 
 def _placed(rule: Rule, by_file: dict[str, Subject], subject: Subject, finding: Finding) -> Hazard:
@@ -48,6 +48,7 @@ def _placed(rule: Rule, by_file: dict[str, Subject], subject: Subject, finding: 
         finding.edits,
         tuple(without_credentials(line) for line in finding.evidence),
         source if len(source) <= _LONGEST_SOURCE else source[: _LONGEST_SOURCE - 3] + "...",
+        identity=at.identity or at.file,
     )
 
 
@@ -55,12 +56,12 @@ def _column(subject: Subject, line_start: int, offset: int) -> int:
     return len(subject.data[line_start:offset].decode("utf-8", "replace")) + 1
 
 
-def _fingerprinted(hazards: list[Hazard], identities: dict[str, str]) -> list[Hazard]:
+def _fingerprinted(hazards: list[Hazard]) -> list[Hazard]:
     """With a fingerprint each: of the rule, the file, the line's text and the pin, counted where they repeat."""
     seen: Counter[str] = Counter()
     result: list[Hazard] = []
     for hazard in hazards:
-        text = "\0".join((hazard.rule.name, identities[hazard.file], " ".join(hazard.source.split()), hazard.pin))
+        text = "\0".join((hazard.rule.name, hazard.identity, " ".join(hazard.source.split()), hazard.pin))
         key = hashlib.sha256(text.encode()).hexdigest()[:24]
         seen[key] += 1
         result.append(replace(hazard, fingerprint=f"{key}:{seen[key]}"))

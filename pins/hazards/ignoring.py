@@ -18,6 +18,8 @@ _COMMENT = re.compile(
     rb"#[ \t]*pins:[ \t]*ignore(?P<file>-file)?[ \t]*\[(?P<rules>[^\]\n]*)\][ \t]*(?P<reason>[^\r\n]*)"
 )
 BASELINE = "pins.baseline/1"
+KNOWN = "in the baseline"
+"""Why a finding does not count that a baseline has."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,7 @@ def apply_ignores(hazards: Sequence[Hazard], ignores: Sequence[Ignore]) -> tuple
 def apply_baseline(hazards: Sequence[Hazard], known: Iterable[str]) -> list[Hazard]:
     """The findings, those marked that a baseline knows."""
     fingerprints = set(known)
-    return [
-        replace(h, ignored="in the baseline") if not h.ignored and h.fingerprint in fingerprints else h for h in hazards
-    ]
+    return [replace(h, ignored=KNOWN) if not h.ignored and h.fingerprint in fingerprints else h for h in hazards]
 
 
 def baseline_document(hazards: Sequence[Hazard]) -> str:
@@ -109,7 +109,7 @@ def baseline_document(hazards: Sequence[Hazard]) -> str:
     document["hazards"] = [
         {"fingerprint": h.fingerprint, "rule": h.rule.name, "file": h.file, "summary": h.summary}
         for h in hazards
-        if not h.ignored or h.ignored == "in the baseline"
+        if not h.ignored or h.ignored == KNOWN
     ]
     return json.dumps(document, indent=2, ensure_ascii=True)
 

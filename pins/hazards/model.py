@@ -111,6 +111,7 @@ class Hazard:
         source: the line as it stands in the file.
         fingerprint: stays the same while the file changes elsewhere.
         ignored: why it does not count, "" where it does.
+        identity: the file's path from the top of its repository, however it was named.
     """
 
     rule: Rule
@@ -127,3 +128,4 @@ class Hazard:
     source: str = ""
     fingerprint: str = ""
     ignored: str = ""
+    identity: str = ""

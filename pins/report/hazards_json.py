@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
+from pins.hazards.ignoring import KNOWN
 from pins.hazards.model import Hazard, Rule, Severity
 from pins.json_document import installed_version, opening
 from pins.report.hazards_text import message_of
@@ -84,7 +85,7 @@ def _result(hazard: Hazard, index: dict[str, int]) -> dict[str, Any]:
     }
     location = {
         "physicalLocation": {
-            "artifactLocation": {"uri": quote(hazard.file.lstrip("/")), "uriBaseId": "%SRCROOT%"},
+            "artifactLocation": _address(hazard.identity or hazard.file),
             "region": region,
         }
     }
@@ -97,5 +98,13 @@ def _result(hazard: Hazard, index: dict[str, int]) -> dict[str, Any]:
         "partialFingerprints": {"pinsCheck/v1": hazard.fingerprint},
     }
     if hazard.ignored:
-        result["suppressions"] = [{"kind": "inSource", "justification": hazard.ignored}]
+        kind = "external" if hazard.ignored == KNOWN else "inSource"
+        result["suppressions"] = [{"kind": kind, "justification": hazard.ignored}]
     return result
+
+
+def _address(path: str) -> dict[str, str]:
+    """A file from the top of its repository; where it is in none, by its whole path."""
+    if path.startswith("/"):
+        return {"uri": f"file://{quote(path)}"}
+    return {"uri": quote(path), "uriBaseId": "%SRCROOT%"}
