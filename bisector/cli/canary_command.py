@@ -108,7 +108,7 @@ def _made(
     from bisector import session
     from bisector.canary.conclusion import concluded, nothing_new
     from bisector.canary.preparation import prepare
-    from bisector.file_axes.ends import NothingDiffersError
+    from bisector.file_axes.errors import NothingDiffersError
 
     if not options.smoke:
         raise UsageError("no smoke script: name a program that tells good from bad, for example --smoke ./smoke.py")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from bisector.file_axes.errors import NothingDiffersError
 from bisector.file_axes.floats import floats_between, index_values
 from bisector.file_axes.rendering import rest
 from bisector.file_axes.request import INDEX, FilesRequest, Inventory
@@ -16,10 +17,6 @@ from bisector.file_axes.values import Releases
 from bisector.file_axes.versions import History, Reading, Version, of_files, of_revisions
 from bisector.model import AxisValue
 from pins.errors import UsageError
-
-
-class NothingDiffersError(UsageError):
-    """Both ends are the same: there is nothing to search."""
 
 
 def read_space(

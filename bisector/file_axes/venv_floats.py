@@ -16,6 +16,7 @@ from packaging.version import Version
 
 from bisector.environments.base import Environment, InfeasibleError
 from bisector.environments.fixed_pins import FixedPins
+from bisector.file_axes.errors import NothingDiffersError
 from bisector.file_axes.index import package_index
 from bisector.file_axes.opened import as_of, opened
 from bisector.file_axes.request import FilesRequest
@@ -86,7 +87,7 @@ def venv_environment(request: RunRequest, index: "IndexConfiguration", now: date
     moved = [name for name in found[1] if name in found[0] and found[0][name] != found[1][name] and name not in held]
     chosen = [name for name in moved if _wanted(name, files.only, files.exclude)]
     if not chosen:
-        raise UsageError(
+        raise NothingDiffersError(
             f"between {ends[0].name} and {ends[1].name} nothing moved among what is installed"
             + (f" but {', '.join(moved)}, which --only and --exclude leave out" if moved else "")
         )

@@ -29,7 +29,7 @@ def canary_document(report: CanaryReport) -> Document:
     suggestion = None if report.suggestion is None else suggest_document(report.suggestion)
     lead: list[Block] = []
     if result is not None and report.ended in (Sung.FAILED, Sung.UNDECIDED):
-        lead.append(Paragraph(prose(result.title)))
+        lead += [Paragraph(prose(result.title)), *(result.lead if report.ended is Sung.UNDECIDED else ())]
     if suggestion is not None:
         lead.append(Paragraph(prose(suggestion.title)))
     lead.append(
@@ -56,7 +56,10 @@ def canary_document(report: CanaryReport) -> Document:
     if suggestion is not None:
         sections += [replace(each, title=f"What to pin: {each.title}") for each in suggestion.sections]
     if result is not None and report.ended in (Sung.FAILED, Sung.UNDECIDED):
-        sections += [Section("What the run found", result.lead), *result.sections]
+        sections += [
+            Section("What the run found", result.lead if report.ended is Sung.FAILED else ()),
+            *result.sections,
+        ]
     if report.again:
         sections.append(Section("Go on", (Code(report.again, command=True),)))
     return Document(f"{_TITLES[report.ended]}: {report.file}", _TONES[report.ended], tuple(lead), tuple(sections))
