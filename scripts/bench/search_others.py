@@ -4,6 +4,7 @@ Neither is part of this project, nor of its dependencies. git_bayesect needs num
 """
 
 import importlib
+import importlib.util
 import logging
 import sys
 from collections import OrderedDict
@@ -40,12 +41,27 @@ def git_bayesect(directory: Path) -> Method:
     return search
 
 
-def jax_toolbox(directory: Path) -> Method:
-    """NVIDIA/JAX-Toolbox `.github/triage`, `version_search` on one package; both ends' runs and builds are counted."""
-    sys.path.insert(0, str(directory))
-    logic: Any = importlib.import_module("jax_toolbox_triage.logic")
+def triage_logic(directory: Path) -> tuple[Any, logging.Logger]:
+    """The module of JAX-Toolbox's `.github/triage` that searches, without the package around it, and a silent logger.
+
+    Raises:
+        ImportError: it is not there.
+    """
+    file = directory / "jax_toolbox_triage" / "logic.py"
+    specification = importlib.util.spec_from_file_location("jax_toolbox_triage_logic", file)
+    if specification is None or specification.loader is None or not file.is_file():
+        raise ImportError(f"{file} is not there")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
     logger = logging.getLogger("triage")
     logger.setLevel(logging.CRITICAL + 1)
+    return module, logger
+
+
+def jax_toolbox(directory: Path) -> Method:
+    """NVIDIA/JAX-Toolbox `.github/triage`, `version_search` on one package; both ends' runs and builds are counted."""
+    logic, logger = triage_logic(directory)
 
     def search(world: World) -> Trial:
         fails, built, runs = world.script(), set[str](), 0
