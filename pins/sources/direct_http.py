@@ -40,7 +40,11 @@ class DirectAnswer:
     def __init__(self, response: http.client.HTTPResponse, patience: Patience) -> None:
         self.status = response.status
         self.reason = response.reason
-        self.headers: Mapping[str, str] = {name.lower(): value for name, value in response.getheaders()}
+        headers: dict[str, str] = {}
+        for name, value in response.getheaders():
+            before = headers.get(name.lower())
+            headers[name.lower()] = value if before is None else f"{before}, {value}"
+        self.headers: Mapping[str, str] = headers
         self._response = response
         self._patience = patience
 

@@ -74,6 +74,12 @@ class PackageIndex:
         """Close the connections."""
         self.reader.close()
 
+    def for_target(self, target: Target | None) -> "PackageIndex":
+        """The same indexes for another target; pages that the one has read are not read again by the other."""
+        other = PackageIndex(self.configuration, target, reader=self.reader)
+        other._pages, other._locks, other._lock = self._pages, self._locks, self._lock
+        return other
+
     def releases(self, name: str, *, before: datetime | None = None) -> tuple[Release, ...]:
         """Every release of a project, ascending by version.
 
