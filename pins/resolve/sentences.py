@@ -126,7 +126,8 @@ class _Story:
             union = self._allowed(step)
             listed = run_text(target.choices, union, self._offered(target) | union, open_ended=False)
             wanted = f"{_title(target)} {listed}"
-        text = f"{who} {_verb(values, 'require')} {wanted}"
+        verb = "requires" if who.startswith("every release") else _verb(values, "require")
+        text = f"{who} {verb} {wanted}"
         if not step.left and not target.choices:
             text += f", and {self.universe.missing(target.name)}"
         elif not step.left and not self._is_limited(target, step.fact):

@@ -308,7 +308,7 @@ def main() -> None:
         methods: dict[str, Method] = {"bisector": ours, "git bisect run": git_bisect(Path(room))}
         if triage is not None:
             methods["JAX-Toolbox triage"] = jax_toolbox(triage)
-        print(f"Builds to the answer, both ends included; {arguments.trials} histories of a kind, seed {arguments.seed}")
+        print(f"Builds to the answer, both ends included; {arguments.trials} histories a kind, seed {arguments.seed}")
         print(f"{'history':42s} {'':22s}  builds  most   swap    inside   width   exact")
         for case, draw in HISTORIES.items():
             rng = random.Random(f"{arguments.seed} {case}")

@@ -167,7 +167,7 @@ def test_one_pin_moves_by_one_value_but_where_the_resolver_says_why_not(
     if places.get("cmake", [])[-1:] == ["3.31.10"]:
         [step] = forced
         assert [(move.pin, move.old, move.new) for move in step.moves] == [("cmake", "4.0.3", "3.31.10")]
-        assert "ninja 1.11.1 and 1.13.0 require cmake!=4.0.2" in step.reason
+        assert "every release of ninja requires cmake!=4.0.2" in step.reason
         assert FILE in step.reason
     else:
         assert not forced
