@@ -264,17 +264,7 @@ def triage_of(source: str) -> Iterator[Path | None]:
             return
         if "://" in source:
             directory = Path(room) / "clone"
-            command = [
-                "git",
-                "clone",
-                "--quiet",
-                "--bare",
-                "--depth=1",
-                "--filter=blob:none",
-                "--",
-                source,
-                str(directory),
-            ]
+            command = ["git", "clone", "--quiet", "--bare", "--depth=1", "--", source, str(directory)]
             done = subprocess.run(
                 command, capture_output=True, text=True, check=False, env={**os.environ, "GIT_TERMINAL_PROMPT": "0"}
             )
@@ -300,9 +290,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=40, help="histories of each kind (default 40)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--jax-toolbox", default=JAX_TOOLBOX, metavar="PATH_OR_URL", help="a clone, a checkout, or a URL"
-    )
+    parser.add_argument("--every", action="store_true", help="of several pins, every step once")
+    parser.add_argument("--jax-toolbox", default=JAX_TOOLBOX, metavar="PATH_OR_URL", help="a clone or a checkout")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as room, triage_of(arguments.jax_toolbox) as triage:
         methods: dict[str, Method] = {"bisector": ours, "git bisect run": git_bisect(Path(room))}
@@ -317,10 +306,8 @@ def main() -> None:
                 histories = [replace(histories[0], culprit=number + 1) for number in range(histories[0].steps)]
             for name, method in methods.items():
                 print_row(case, name, histories, method)
-    print(
-        "swap: builds of the swap test, beyond those. inside: the culprit lies in what was named, width: how many steps"
-    )
-    print("that is, exact: what was named is the narrowest that what builds can tell.")
+    print("swap: builds of the swap test, beyond those. inside: the culprit lies in what was named, width: how many")
+    print("steps that is, exact: what was named is the narrowest that what builds can tell.")
 
 
 if __name__ == "__main__":
