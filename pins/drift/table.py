@@ -11,6 +11,7 @@ from pins.drift.rules.hold_review import HOLD_REVIEW
 from pins.drift.rules.image_digest import IMAGE_DIGEST
 from pins.drift.rules.patch_context import PATCH_CONTEXT
 from pins.drift.rules.refs import REF_MOVED, REF_VANISHED
+from pins.drift.rules.resolving import NEWER_INSIDE, UNRESOLVABLE_PINS
 from pins.drift.rules.skew import SKEW
 from pins.drift.rules.values_disagree import VALUES_DISAGREE
 from pins.drift.rules.yanked import YANKED
@@ -20,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     REF_VANISHED,
     REF_MOVED,
     ASSET_REPLACED,
+    UNRESOLVABLE_PINS,
     SKEW,
     FLOATING_MOVED,
     YANKED,
@@ -28,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     HOLD_REVIEW,
     COMMENT_LAGS,
     BRANCH_AHEAD,
+    NEWER_INSIDE,
     CAPPED,
     VALUES_DISAGREE,
 )

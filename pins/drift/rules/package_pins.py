@@ -7,6 +7,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from pins.drift.model import About, Subject, WatchedFile, WatchedPin
+from pins.drift.python_of import python_of
 from pins.model import Form, Pin, PinKind
 
 _UPPER = frozenset({"<", "<=", "~=", "==", "==="})
@@ -43,8 +44,7 @@ class PackagePin:
     @property
     def python(self) -> str:
         """The Python of its file, "" where the file does not tell."""
-        environments = self.file.environments()
-        return environments.python if environments is not None else ""
+        return python_of(self.file)
 
 
 def package_pins(subject: Subject) -> Iterator[PackagePin]:

@@ -24,6 +24,7 @@ from pins.drift.model import (
     ok,
     unknown,
 )
+from pins.drift.python_of import python_of
 from pins.drift.readings.releases import ProjectPage
 from pins.drift.readings.repository import named_clone
 from pins.drift.readings.tree_requirements import TreeRequirements
@@ -64,7 +65,7 @@ async def _check(
 ) -> Outcome:
     environments = file.environments()
     assert environments is not None, "listed only for files with stages"
-    markers = Markers(_markers(environments.python))
+    markers = Markers(_markers(python_of(file)))
     asked: dict[str, list[Request]] = {}
     unread: dict[str, None] = {}
     for contents in environments.stages:
@@ -80,7 +81,7 @@ async def _check(
     if len({tuple(requests) for requests in asked.values()}) < 2:
         return unknown(next(iter(unread))) if unread else ok()
     page = await observations.get(ProjectPage(name))
-    releases = page.releases(python=environments.python)
+    releases = page.releases(python=python_of(file))
     ends = {
         contents.name: found_end
         for contents in environments.stages

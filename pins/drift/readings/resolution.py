@@ -1,0 +1,202 @@
+"""Whether the pins of a file resolve together, and which newer releases would, each with everything else as it is."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from pins.drift.model import Tools, WatchedFile
+from pins.drift.python_of import python_of
+from pins.metadata.gather import GatherRequest, ReadFile, gather
+from pins.metadata.index_requirements import IndexRequirements
+from pins.metadata.known_facts import KnownFacts
+from pins.resolve.problem import Constraint, Gathered, Problem, RequirementSource
+from pins.resolve.requirement_line import read_line
+from pins.resolve.solver import Solver
+from pins.resolve.universe import Universe
+from pins.resolve.why import why
+from pins.sources.metadata_cache import MetadataCache
+from pins.sources.page_cache import cache_directory
+from pins.windows_request import WindowsRequest, target_for
+
+_FOR_A_PYTHON = re.compile(r"needs Python|no wheel for")
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An environment in which nothing fits.
+
+    Attributes:
+        name: of the environment, "" where there is only one.
+        because: the fewest facts that exclude a solution, as sentences.
+        instead: what would have to give way, as sentences.
+    """
+
+    name: str
+    because: tuple[str, ...]
+    instead: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Newer:
+    """What is newer than an exact pin and still fits.
+
+    Attributes:
+        version: the newest such release, "" for none.
+        unknown: why it cannot be told, "" where it can.
+    """
+
+    version: str = ""
+    unknown: str = ""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What became of a file.
+
+    Attributes:
+        conflicts: environments in which nothing fits.
+        unknown: why that cannot be told of others, as sentences.
+        newer: by name of an exact pin.
+    """
+
+    conflicts: tuple[Conflict, ...]
+    unknown: tuple[str, ...]
+    newer: Mapping[str, Newer]
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """Resolves what a file installs.
+
+    Attributes:
+        place: of the file; files are read once.
+        file: the file.
+        facts: known-bad versions and holds.
+        clones: local clones that the user has named.
+    """
+
+    place: str
+    file: WatchedFile = field(compare=False)
+    facts: KnownFacts = field(compare=False)
+    clones: Mapping[str, Path] = field(compare=False)
+
+    @property
+    def host(self) -> str:
+        """This machine: most of it is thinking."""
+        return ""
+
+    def read(self, tools: Tools) -> Resolved:
+        """Resolve it.
+
+        Raises:
+            SourceError: an index could not be read.
+            UsageError: a requirement cannot be parsed.
+        """
+        directory = cache_directory(tools.environment)
+        with closing(MetadataCache(directory / "metadata.sqlite")) as cache:
+            return _resolved(self._gathered(tools, directory, cache), python_of(self.file))
+
+    def _gathered(self, tools: Tools, directory: Path, cache: MetadataCache) -> Gathered:
+        environments = self.file.environments()
+        assert environments is not None, "asked only of files that install something"
+        target = target_for(WindowsRequest(python=python_of(self.file), platform="linux-x86_64"), environments)
+        source = IndexRequirements(tools.index.for_target(target), before=tools.as_of, cache=cache)
+        request = GatherRequest(Path(self.file.reading.file), clones=self.clones)
+        return gather(request, ReadFile(environments, self.facts), source, target, directory, cache)
+
+
+def _resolved(gathered: Gathered, python: str) -> Resolved:
+    """What became of the environments; where it is not known for which Python they are, that is no one's fault."""
+    conflicts: list[Conflict] = []
+    unknown: list[str] = []
+    newer: dict[str, Newer] = {}
+    for problem in _environments(gathered):
+        answer = why(problem, gathered.source)
+        if answer.explanation is not None:
+            because = tuple(sentence.text for sentence in answer.explanation.sentences)
+            instead = tuple(", ".join(one.instead) for one in answer.relaxations if all(one.instead))
+            if not python and any(_FOR_A_PYTHON.search(sentence) for sentence in because):
+                unknown.append(f"for which Python {problem.name or 'it'} installs is not known: {because[0]}")
+            else:
+                conflicts.append(Conflict(problem.name, because, instead))
+        elif answer.model is None:
+            unknown += answer.unknown
+        for name, found in _newer(problem, gathered.source):
+            newer[name] = _both(newer[name], found) if name in newer else found
+    return Resolved(tuple(conflicts), tuple(dict.fromkeys(unknown)), newer)
+
+
+def _environments(gathered: Gathered) -> Iterator[Problem]:
+    """The environments as they are pinned, those that are alike once."""
+    seen: list[Problem] = []
+    for problem in gathered.problems:
+        plain = replace(problem, name="")
+        if not problem.name.endswith(" free") and plain not in seen:
+            seen.append(plain)
+            yield problem
+
+
+def _newer(problem: Problem, source: RequirementSource) -> Iterator[tuple[str, Newer]]:
+    """For each exact pin, the newest release that fits when it alone is set free."""
+    for pinned in problem.requirements:
+        line = read_line(pinned.requirement)
+        clauses = list(line.specifiers)
+        if line.problem or line.url or len(clauses) != 1 or clauses[0].operator != "==":
+            continue
+        current = _version(clauses[0].version)
+        if current is None:
+            continue
+        extras = f"[{','.join(line.extras)}]" if line.extras else ""
+        free = Constraint(f"{line.name}{extras}", pinned.origin)
+        requirements = tuple(free if one is pinned else one for one in problem.requirements)
+        universe = Universe(replace(problem, requirements=requirements, targets=(line.name,)), source)
+        solver = Solver(universe)
+        (node,) = universe.mentioned([line.name])
+        offered = universe.admissions.offered(node)
+        above = [
+            i
+            for i, choice in enumerate(node.choices)
+            if offered & 2 << i
+            and choice.version is not None
+            and not choice.version.is_prerelease
+            and choice.version > current
+            and not line.specifiers.contains(choice.version)
+        ]
+        yield line.name, _highest(solver, node.variable, above, [choice.label for choice in node.choices])
+
+
+def _highest(solver: Solver, variable: int, candidates: list[int], labels: list[str]) -> Newer:
+    """The last of the candidates with which there is a solution."""
+    best = -1
+    while rest := [i for i in candidates if i > best]:
+        model = solver.solve([(variable, sum(2 << i for i in rest))])
+        if model is None:
+            break
+        best = model.values[variable]
+    if best >= 0:
+        return Newer(labels[best])
+    if candidates and solver.universe.guess_is_possible:
+        guess = solver.solve([(variable, sum(2 << i for i in candidates))], certain=False)
+        if guess is not None:
+            return Newer(unknown=f"whether {labels[guess.values[variable]]} fits: what something requires is not known")
+    return Newer()
+
+
+def _both(one: Newer, other: Newer) -> Newer:
+    """What fits in two environments: the older of two that fit, none where one has none."""
+    if one.unknown or other.unknown:
+        return one if one.unknown else other
+    if not one.version or not other.version:
+        return Newer()
+    return min(one, other, key=lambda found: Version(found.version))
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version(text)
+    except InvalidVersion:  # "1.2.*"
+        return None
