@@ -51,6 +51,7 @@ class Bisected:
         reproduce: the command that repeats it.
         created: when.
         alone_on_good: what the step alone did to the good set, "" where it was not run.
+        output: the end of what the failing run printed.
     """
 
     pin: str
@@ -68,6 +69,7 @@ class Bisected:
     reproduce: str
     created: datetime | None
     alone_on_good: str = ""
+    output: str = ""
 
 
 def document_of(run: str) -> str:
@@ -145,6 +147,7 @@ def _culprit(document: dict[str, Any], culprit: dict[str, Any], origin: str) -> 
         str(document.get("reproduce") or ""),
         datetime.fromisoformat(created) if isinstance(created, str) else None,
         str(culprit.get("alone_on_good") or ""),
+        str(document.get("failing_output") or ""),
     )
 
 

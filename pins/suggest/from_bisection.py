@@ -12,7 +12,7 @@ from pins.model import Form, Pin, PinKind, PinSet
 from pins.suggest.bisection import Bisected, Tried
 from pins.suggest.choose import ascending, drawn_versions, options_for
 from pins.suggest.cost import not_shipping, rebuilt
-from pins.suggest.known import breaks_of
+from pins.suggest.known import breaks_behind
 from pins.suggest.model import (
     Certainty,
     Option,
@@ -177,8 +177,10 @@ def _because(bisected: Bisected, pin: Pin, current: str) -> list[Reason]:
     if bisected.alone_on_good not in {"", "not-run"}:
         word = {"pass": "passes", "fail": "fails"}.get(bisected.alone_on_good, bisected.alone_on_good)
         chain.append(Reason(f"this step alone, on the good set of pins: {word}"))
+    failure = f"{bisected.message}\n{bisected.output}"
     chain.extend(
-        Reason(known.reason, known.origin, known.link) for known in breaks_of(pin.name) if known.first == bisected.new
+        Reason(known.reason, known.origin, known.link)
+        for known in breaks_behind(canonicalize_name(pin.name), bisected.new, failure)
     )
     for name, value in bisected.partners:
         chain.append(Reason(f"it takes {name} {value} as well to make it fail"))

@@ -8,7 +8,7 @@ from pins.model import Pin
 from pins.suggest.choose import drawn_versions, options_for
 from pins.suggest.cost import not_shipping, rebuilt
 from pins.suggest.from_bisection import REVIEW_AFTER, Setting, change_in_words, current_of, now_of
-from pins.suggest.known import KnownBreak, breaks_of
+from pins.suggest.known import KnownBreak, shared_breaks
 from pins.suggest.model import Certainty, Reason, Rejected, Suggestion
 
 
@@ -25,7 +25,7 @@ def suggestions_of_skew(subject: Subject, setting: Setting, already: set[str]) -
         pin = next((p for p in setting.pin_set.pins if p.name == hazard.pin and p.places and _at(p, hazard)), None)
         if pin is None or pin.name in already:
             continue
-        found.extend(_suggestion(pin, known, hazard, setting) for known in breaks_of(pin.name)[-1:])
+        found.extend(_suggestion(pin, known, hazard, setting) for known in shared_breaks(pin.name)[-1:])
     return found
 
 

@@ -139,7 +139,7 @@ def _names(request: SuggestRequest, pin_set: PinSet, environments: Sequence[Envi
     """The distributions whose releases matter."""
     named: set[str] = {canonicalize_name(b.pin) for b in request.bisected if b.kind in {"package", "float"}}
     written = {pin.name for pin in pin_set.pins if pin.kind is PinKind.PACKAGE}
-    named |= {known.name for known in KNOWN_BREAKS if known.name in written}
+    named |= {known.name for known in KNOWN_BREAKS if known.shared and known.name in written}
     named |= {w.name for e in environments for w in e.packages if w.name in written and w.kind == "package"}
     return sorted(named)
 
