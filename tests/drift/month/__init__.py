@@ -1,0 +1,1 @@
+"""A simulated month: small sources on localhost and repositories that move, checked every day."""
