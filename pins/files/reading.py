@@ -143,6 +143,8 @@ def _one(
     top = tree.context()
     below = Below(top, directory)
     kind = kind_of(relative)
+    if request.context is not None and not request.context.is_dir():
+        raise UsageError(f"--context {request.context}: there is no such directory")
     context: Context = Directory(request.context) if request.context else Both(top, below)
     if kind in {"requirements", ""}:  # what such a file names is beside it
         context = Shown(top, relative, shown)

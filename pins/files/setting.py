@@ -71,10 +71,12 @@ class SetResult:
         target = self.file.resolve()
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            with target.open("r+b") as stream:  # a read-only file could be replaced, but somebody has said no
+            known = target.stat()
+            if not known.st_mode & 0o222:  # it could be replaced, and the superuser may write it, but somebody said no
+                raise UsageError(f"{self.file} may not be written: it is read-only; nothing is changed")
+            with target.open("r+b") as stream:
                 if stream.read() != self.before:
                     raise UsageError(f"{self.file} was changed while it was being edited; nothing is written")
-            known = target.stat()
             beside.write_bytes(self.after)
             if (known.st_uid, known.st_gid) != (os.geteuid(), os.getegid()):
                 with contextlib.suppress(PermissionError):
@@ -199,6 +201,10 @@ def _verify(file: Path, changed: bytes, chosen: list[Pin], value: str | None, ed
         wanted = _adapted(pin, value)
         # its kind may have changed: a word in an address is no version, a number is
         candidates = [p for p in after.pins if p.places and abs(p.places[0].start - start) <= 4]
+        if pin.kind is PinKind.IMAGE and wanted and ":" in wanted:  # of a whole reference, the tag alone may be the pin
+            tag = start + len(wanted.rpartition(":")[0].encode()) + 1
+            if any(p.places and p.places[0].start == tag and p.value == wanted.rpartition(":")[2] for p in after.pins):
+                continue
         if not any(_holds(p, wanted) for p in candidates):
             raise UsageError(
                 f"{pin.name} ({pin.file}:{pin.line}): {value!r} would not be read back from there; edit it by hand"

@@ -333,3 +333,19 @@ def test_the_owner_of_a_file_stays(tmp_path: Path) -> None:
     file.chmod(0o640)
     set_pins(SetRequest(file, ("foo=2",))).write()
     assert (file.stat().st_uid, file.stat().st_gid, file.stat().st_mode & 0o777) == (65534, 65534, 0o640)
+
+
+def test_a_read_only_file_is_refused_to_the_superuser_too(tmp_path: Path) -> None:
+    file = tmp_path / "Dockerfile"
+    file.write_bytes(DOCKERFILE)
+    result = set_pins(SetRequest(file, ("foo=2",)))
+    file.chmod(0o444)
+    with pytest.raises(UsageError, match="it is read-only"):
+        result.write()
+    assert file.read_bytes() == DOCKERFILE
+
+
+def test_a_build_context_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_bytes(DOCKERFILE)
+    with pytest.raises(UsageError, match="no such directory"):
+        shown(tmp_path / "Dockerfile", context=tmp_path / "none")

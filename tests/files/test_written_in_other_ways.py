@@ -1,11 +1,14 @@
 """Pins that real container files write in ways that are easily lost, each as a person found it missing or wrong."""
 
+from pathlib import Path
+
 import pytest
 
 from pins.errors import UsageError
 from pins.files.dockerfile.read import read_dockerfile
 from pins.files.edit import apply, edits_for
 from pins.files.image_reference import with_value
+from pins.files.setting import SetRequest, set_pins
 from pins.model import Pin, PinKind, PinSet
 
 
@@ -283,3 +286,10 @@ def test_an_image_put_together_without_a_tag_is_no_registry() -> None:
     assert (pin.name, pin.value, pin.line) == ("h.example/acme/foo", "foo", 3)
     changed = apply(data, edits_for(data, pin, with_value(pin, "2026-08-18")))
     assert changed == data.replace(b"/foo", b"/foo:2026-08-18")
+
+
+def test_an_image_put_together_without_a_tag_takes_one(tmp_path: Path) -> None:
+    file = tmp_path / "Dockerfile"
+    file.write_bytes(b"ARG REGISTRY=h.example\nARG BASE=$REGISTRY/acme/foo-long-name\nFROM $BASE\n")
+    after = set_pins(SetRequest(file, ("h.example/acme/foo-long-name=1.4",))).after
+    assert after == file.read_bytes().replace(b"-name", b"-name:1.4")

@@ -186,7 +186,9 @@ def version_like(text: str, variable: str) -> bool:
     if _NOT_A_VERSION.search(variable) or _PLATFORM.match(text) or "://" in text or len(text) >= 80:
         return False
     if not re.search(r"\d", text):
-        return text in {"latest", "nightly", "main", "master", "stable", "notset"} and bool(_SAYS_VERSION.search(variable))
+        return text in {"latest", "nightly", "main", "master", "stable", "notset"} and bool(
+            _SAYS_VERSION.search(variable)
+        )
     return bool(_LEADING_VERSION.match(text) or _SAYS_VERSION.search(variable))
 
 
