@@ -1,4 +1,4 @@
-"""Reading the metadata of many wheels: threads beside asyncio, with HTTP/1.1 and, where `h2` is installed, HTTP/2.
+"""Reading the metadata of many wheels: our own way beside httpx with threads, and with asyncio (HTTP/2 with `h2`).
 
     scripts/bench/metadata [--files N] [--rounds N] [PROJECT...]
 
@@ -24,6 +24,7 @@ import httpx
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from pins.metadata.wheel import TAIL
+from pins.sources.http_reader import HttpReader, Question
 from pins.sources.index_configuration import IndexConfiguration, read_index_configuration
 from pins.sources.index_page import FileKind
 from pins.sources.package_index import PackageIndex
@@ -47,6 +48,24 @@ def wheel_urls(configuration: IndexConfiguration, projects: list[str], count: in
                     newest.setdefault(file.version, file.url)
             urls += list(newest.values())[:each]
     return urls[:count]
+
+
+def as_we_do(configuration: IndexConfiguration, urls: list[str], threads: int) -> int:
+    http = HttpReader(configuration)
+
+    def one(url: str) -> int:
+        answer = http.once(Question(f"{url}.metadata", absences=ABSENT))
+        if answer.status in ABSENT:
+            answer = http.once(
+                Question(url, {"Range": f"bytes=-{TAIL}", "Accept-Encoding": "identity"}, answers=(206,))
+            )
+        return len(answer.body)
+
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            return sum(pool.map(one, urls))
+    finally:
+        http.close()
 
 
 def with_threads(urls: list[str], threads: int) -> int:
@@ -92,7 +111,8 @@ def main() -> None:
     configuration = read_index_configuration(environment=os.environ, directory=Path.cwd())
     urls = wheel_urls(configuration, given.projects or list(PROJECTS), given.files)
     methods: dict[str, Callable[[], int]] = {
-        **{f"{count} threads": partial(with_threads, urls, count) for count in (4, 8, 16, 32)},
+        **{f"ours, {count} threads": partial(as_we_do, configuration, urls, count) for count in (8, 16, 32)},
+        **{f"httpx, {count} threads": partial(with_threads, urls, count) for count in (4, 8, 16, 32)},
         **{f"asyncio, HTTP/1.1, {count} at once": partial(with_asyncio, urls, count) for count in (16, 100)},
     }
     if importlib.util.find_spec("h2") is not None:
