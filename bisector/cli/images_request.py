@@ -60,7 +60,13 @@ def one_image(options: RunOptions) -> ImagesRequest:
     _refuse_without_effect(options)
     repository, equals, tag = options.pin[0].partition("=")
     tag = tag.removeprefix("=")
-    if len(options.pin) != 1 or not equals or not _REPOSITORY.fullmatch(repository) or not _TAG.fullmatch(tag):
+    if (
+        len(options.pin) != 1
+        or not equals
+        or ".." in tag
+        or not _REPOSITORY.fullmatch(repository)
+        or not _TAG.fullmatch(tag)
+    ):
         raise wrong("--pin", " ".join(options.pin), "is not one image", "IMAGE==TAG, for example rocm/vllm-dev==0801")
     return ImagesRequest(repository, tag, tag)
 
