@@ -24,7 +24,7 @@ FROM ${{BASE_IMAGE}} AS base
 ENV SPEED={speed}
 {extra}RUN pip install -U 'packaging=={packaging}' 'setuptools=={setuptools}' wheel 'pybind11=={pybind11}'
 
-### The extension
+{framework}### The extension
 FROM base AS build_ext
 ARG EXT_BRANCH
 ARG EXT_REPO
@@ -42,6 +42,33 @@ RUN cd /second && python3 setup.py bdist_wheel --dist-dir=dist && mkdir -p /app/
 FROM base AS final
 RUN --mount=type=bind,from=build_ext,src=/app/install/,target=/install pip install /install/*.whl
 RUN --mount=type=bind,from=build_second,src=/app/install/,target=/install pip install /install/*.whl
+{installed}"""
+
+FRAMEWORK = """\
+### What takes long, as a framework does
+FROM base AS build_framework
+COPY framework /framework
+RUN cd /framework && for part in *.cpp; do g++ -O2 -c $part || exit 1; done \\
+    && mkdir -p /app/install && ar rcs /app/install/libframework.a *.o
+
+"""
+INSTALLED = "COPY --from=build_framework /app/install/libframework.a /usr/local/lib/\n"
+PART = """\
+#include <functional>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+int part_{number}(const std::string& text) {{
+    std::regex pattern("([a-z]+)-(\\\\d+)");
+    std::smatch match;
+    std::map<std::string, int> seen;
+    for (auto at = std::sregex_iterator(text.begin(), text.end(), pattern); at != std::sregex_iterator(); ++at)
+        seen[(*at)[1]] += {number};
+    std::ostringstream out;
+    for (auto& each : seen) out << each.first << each.second;
+    return (int)out.str().size() + std::regex_match(text, match, pattern);
+}}
 """
 
 EXT_SETUP = """\
@@ -157,13 +184,25 @@ class ImageProject:
     revisions: list[str] = field(default_factory=list)
 
     @classmethod
-    def make(cls, path: Path, address: str, **values: str) -> "ImageProject":
-        """Make it with a first commit."""
+    def make(cls, path: Path, address: str, parts: int = 0, **values: str) -> "ImageProject":
+        """Make it with a first commit.
+
+        Args:
+            path: where.
+            address: of the extension's repository, for builds.
+            parts: sources of a framework that is compiled between the base and the extension; 0 for no such stage. Each
+                takes some seconds.
+            values: what the Dockerfile holds.
+        """
         (path / "second").mkdir(parents=True)
         git(path, "init", "--quiet", "--initial-branch=main")
         (path / "second" / "setup.py").write_text(SECOND_SETUP)
         (path / "second" / "second.py").write_text("ANSWER = 42\n")
-        made = cls(path, address, {"speed": "normal", "extra": "", **values})
+        stage = {"framework": FRAMEWORK if parts else "", "installed": INSTALLED if parts else ""}
+        (path / "framework").mkdir()
+        for number in range(parts):
+            (path / "framework" / f"part_{number}.cpp").write_text(PART.format(number=number))
+        made = cls(path, address, {"speed": "normal", "extra": "", **stage, **values})
         made.change("First version")
         return made
 

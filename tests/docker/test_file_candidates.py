@@ -138,11 +138,11 @@ def test_a_culprit_planted_in_an_image_like_vllms_base_is_named(
         assert {partner["pin"] for partner in culprit["partners"]} == {"ext"}
 
 
-def planted_project(path: Path, address: str, extension: Extension) -> ImageProject:
-    """The project with its history, in which everything moves."""
+def planted_project(path: Path, address: str, extension: Extension, parts: int = 0) -> ImageProject:
+    """The project with its history, in which everything moves; `parts` as `ImageProject.make` has it."""
     commits = extension.commits
     first = {"ext": commits[20][:8], "packaging": "23.0", "setuptools": "80.9.0", "pybind11": "2.13.0"}
-    project = ImageProject.make(path, address, **first)
+    project = ImageProject.make(path, address, parts, **first)
     project.change("Try more speed", speed="high", extra="# a comment\n")
     project.change("Bump packaging", packaging="24.0")
     project.change("Be reckless", speed="reckless", extra="ENV A=1\n")
