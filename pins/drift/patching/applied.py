@@ -26,6 +26,8 @@ class AppliedPatch:
         inside: where in the checkout the command runs, "" for its top.
         by_git: whether git applies it, which leaves no line of context out.
         three_way: whether git may merge it where it does not fit.
+        by_number: whether hunks without context go where their line numbers say. Without --unidiff-zero git takes
+            them to belong to the end of a file.
     """
 
     name: str
@@ -36,6 +38,7 @@ class AppliedPatch:
     inside: str
     by_git: bool
     three_way: bool
+    by_number: bool = True
 
     @property
     def hunks(self) -> tuple[Hunk, ...]:
@@ -98,6 +101,7 @@ def _of_command(subject: Subject, ran: Ran, patches: Sequence[Value], pin: Pin, 
             inside,
             by_git,
             bool(words & {"--3way", "-3"}),
+            not by_git or "--unidiff-zero" in words,
         )
 
 

@@ -40,10 +40,10 @@ def findings_of(
             Severity.ERROR,
             "skipped",
         )
-    bare = [one for one in placed if one.hunk.without_context]
+    bare = [one for one in placed if one.hunk.without_context and one.fit is not Fit.NOWHERE]
     if bare:
         yield _without_context(patch, bare, files, about, target, history)
-    rest = [one for one in placed if not one.hunk.without_context]
+    rest = [one for one in placed if one not in bare]
     nowhere = [one for one in rest if one.fit is Fit.NOWHERE]
     applied = [one for one in rest if one.fit is Fit.APPLIED]
     loose = [one for one in rest if one.fit in (Fit.OFFSET, Fit.FUZZ)]
@@ -130,6 +130,8 @@ def _without_context(
 
 
 def _lands(patch: AppliedPatch, one: Placed, files: Mapping[str, bytes], target: Target) -> str:
+    if not patch.by_number:
+        return f"goes to the end of the file, line {one.line}: git is not told that it has no context"
     name = next((path for path in candidates(patch.path(one.hunk)) if path in files), "")
     return landing(one.hunk, files.get(name), target.revision)
 

@@ -109,6 +109,16 @@ def place(hunk: Hunk, lines: Sequence[str], expected: int) -> Placed:
     return Placed(hunk, Fit.NOWHERE)
 
 
+def place_at_end(hunk: Hunk, content: bytes) -> Placed:
+    """Place a hunk without context as git does that is not told of it: at the end of the file, or nowhere."""
+    lines = split(content)
+    count = len(lines) - (lines[-1:] == [""])
+    before, _ = _sides(hunk, 0)
+    if before and lines[count - len(before) : count] != before:
+        return Placed(hunk, Fit.NOWHERE)
+    return Placed(hunk, Fit.EXACT, count - len(before) + 1)
+
+
 def as_it_was_made_for(hunk: Hunk, content: bytes, made_for: bytes) -> bool:
     """Whether a hunk without context lands, in a file, where it was meant to: between the lines that were there.
 

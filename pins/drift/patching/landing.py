@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pins.drift.model import Observations, WatchedFile
 from pins.drift.patching.applied import AppliedPatch, Target
-from pins.drift.patching.fit import as_it_was_made_for
+from pins.drift.patching.fit import as_it_was_made_for, split
 from pins.drift.readings.history import Told
 from pins.drift.readings.sources import SourceVersions, Version
 from pins.hazards.hunks import Hunk, moved_by
@@ -55,6 +55,12 @@ async def landing_of(
     )
     if not versions:
         return Landing()
+    if patch.three_way and any(
+        version.blob.startswith(hunk.blob) for version in versions for hunk in every if hunk.blob
+    ):
+        return Landing()  # git has the file that it was made for, and merges
+    if not patch.by_number:
+        return Landing(tuple(h for h in hunks if not _ends(h, made_for)), by="where git puts what has no context")
     wrong = _wrong(hunks, every, versions[0].content, made_for)
     if not wrong:
         return Landing()
@@ -79,6 +85,14 @@ def _wrong(hunks: Sequence[Hunk], every: Sequence[Hunk], content: bytes, made_fo
         return [hunk for hunk in inserting if not as_it_was_made_for(hunk, content, made_for)]
     moved = [by for hunk in every if hunk.removed and (by := moved_by(hunk, content)) is not None]
     return inserting if any(moved) else []
+
+
+def _ends(hunk: Hunk, made_for: bytes | None) -> bool:
+    """Whether a hunk was made for the end of a file, as far as that is known."""
+    if made_for is None:
+        return False
+    lines = split(made_for)
+    return hunk.old + max(len(hunk.removed) - 1, 0) >= len(lines) - (lines[-1:] == [""])
 
 
 async def _made(file: WatchedFile, patch: AppliedPatch, observations: Observations) -> datetime | None:

@@ -7,7 +7,7 @@ from functools import partial
 from pins.drift.model import About, Check, Finding, Json, Observations, Outcome, Subject, WatchedFile, found, unknown
 from pins.drift.patching.applied import AppliedPatch, Target, applied_patches, candidates
 from pins.drift.patching.findings import ID, findings_of
-from pins.drift.patching.fit import Fit, Placed, place_hunks
+from pins.drift.patching.fit import Fit, Placed, place_at_end, place_hunks
 from pins.drift.patching.landing import Landing, landing_of
 from pins.drift.readings.repository import repository_of
 from pins.drift.readings.sources import SourceFiles
@@ -48,7 +48,7 @@ async def _check(
     for patch in patches:
         before = files
         placed, files = _applied(patch, before)
-        bare = [one for one in placed if one.hunk.without_context]
+        bare = [one for one in placed if one.hunk.without_context and one.fit is not Fit.NOWHERE]
         history: dict[str, Landing] = {}
         for path in dict.fromkeys(patch.path(one.hunk) for one in bare):
             mine = [one.hunk for one in bare if patch.path(one.hunk) == path]
@@ -70,7 +70,10 @@ def _applied(patch: AppliedPatch, files: Mapping[str, bytes]) -> tuple[list[Plac
         if name not in files and all(hunk.old for hunk in hunks):
             placed += [Placed(hunk, Fit.NOWHERE) for hunk in hunks]
             continue
-        some, left[name] = place_hunks(hunks, files.get(name, b""))
+        content = files.get(name, b"")
+        some, left[name] = place_hunks(hunks, content)
+        if not patch.by_number:
+            some = [place_at_end(one.hunk, content) if one.hunk.without_context else one for one in some]
         if not patch.by_git:
             placed += some
         else:  # git leaves no line of context out

@@ -48,8 +48,8 @@ RULES = (
         "zero-context-patch",
         Severity.WARNING,
         "A patch without context is applied by line number",
-        "Without context lines git has nothing to compare: an insertion goes behind the line with that number, whatever"
-        " stands there, with and without --unidiff-zero, and reports success.",
+        "Without context lines git has nothing to compare: with --unidiff-zero an insertion goes behind the line with"
+        " that number, whatever stands there; without it, to the end of the file. Both report success.",
         "miles' ROCm image patched its own actor.py so. When lines moved, git apply put a new method into the middle of"
         " another function, and reported success; the patch was taken away in August 2026.",
         "make the patch with three lines of context",
