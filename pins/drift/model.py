@@ -222,7 +222,11 @@ class Tools(Protocol):
 
 
 class Reading(Hashable, Protocol[Seen_co]):
-    """Something to be read from outside: a frozen dataclass; two that are equal are read once."""
+    """Something to be read from outside: a frozen dataclass; two that are equal are read once.
+
+    It may have an attribute `at_once`: how many readings of its host may be under way together, where that is more
+    than the few of a git server. Package indexes are made for it: uv asks them 50 questions at once.
+    """
 
     @property
     def host(self) -> str:

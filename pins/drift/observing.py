@@ -12,7 +12,7 @@ from pins.errors import SourceError
 from pins.sources.http_reader import TryAgainError
 
 AT_ONCE = 8
-"""Readings of one host that are under way together."""
+"""Readings of one host that are under way together, where they say nothing else (`at_once`)."""
 _TRUSTED_FAILURES = 3
 """Failures in a row, without one answer between them, after which a host is held to be down."""
 _UNREACHABLE = re.compile(
@@ -49,7 +49,7 @@ class Observer:
 
     async def _read(self, reading: Reading[Seen]) -> Seen:
         if reading.host not in self._hosts:
-            self._hosts[reading.host] = _Host(reading.host, self._at_once)
+            self._hosts[reading.host] = _Host(reading.host, getattr(reading, "at_once", self._at_once))
         return await self._hosts[reading.host].read(reading, self._tools)
 
     @property

@@ -3,17 +3,17 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 from pins.drift.acks import Ack, read_acks
+from pins.drift.last_changes import LastChanges
 from pins.drift.model import About, Subject, Unknown, WatchedFile, WatchedPin
 from pins.drift.readings.line_dates import LineDates
 from pins.errors import PinsError, UsageError
-from pins.files.local_git import ask_git
 from pins.files.locate import Tree, locate
-from pins.files.patterns import pattern_pins
+from pins.files.patterns import Pattern, pattern_pins
 from pins.files.read import pin_files
 from pins.hazards.gather import gather
 from pins.hazards.subject import Subject as FileReading
@@ -90,10 +90,12 @@ def watch(request: WatchRequest) -> Watched:
     located = [locate(path, request.revision) for path in request.paths]
     roots = dict.fromkeys(tree.root for tree, _ in located)
     prefix = {root: f"{root.name}/" if len(roots) > 1 else "" for root in roots}
+    changes = {tree.root: LastChanges(tree.root, request.revision) for tree, _ in located if tree.repository}
     files: dict[str, WatchedFile] = {}
     unread: list[Unknown] = []
     directories: list[str] = []
     for path, (tree, relative) in zip(request.paths, located, strict=True):
+        patterns = tree.patterns()
         readings = gather(
             [path],
             revision=request.revision,
@@ -105,7 +107,9 @@ def watch(request: WatchRequest) -> Watched:
         for reading in readings:
             place = prefix[tree.root] + (reading.identity or reading.file)
             if reading.kind != "document" or reading.identity == relative:
-                files.setdefault(place, _file(place, _with_patterns(reading, tree), tree, request))
+                files.setdefault(
+                    place, _file(place, _with_patterns(reading, patterns), tree, request, changes.get(tree.root))
+                )
         if not any(reading.identity == relative for reading in readings):
             directories.append((prefix[tree.root] + relative).rstrip("/"))
             unread.extend(_unread(tree, relative, path, {r.identity for r in readings}, prefix[tree.root]))
@@ -129,8 +133,8 @@ def watch(request: WatchRequest) -> Watched:
     return Watched(subject, tuple(unread), tuple(directories), targets, acks, located[0][0].root)
 
 
-def _with_patterns(reading: FileReading, tree: Tree) -> FileReading:
-    fitting = tuple(pattern for pattern in tree.patterns() if pattern.fits(reading.identity or reading.file))
+def _with_patterns(reading: FileReading, patterns: tuple[Pattern, ...]) -> FileReading:
+    fitting = tuple(pattern for pattern in patterns if pattern.fits(reading.identity or reading.file))
     found = pattern_pins(reading.data, reading.file, fitting) if fitting else ()
     if not found:
         return reading
@@ -138,12 +142,16 @@ def _with_patterns(reading: FileReading, tree: Tree) -> FileReading:
     return replace(reading, pin_set=replace(reading.pin_set, pins=pins))
 
 
-def _file(place: str, reading: FileReading, tree: Tree, request: WatchRequest) -> WatchedFile:
+def _file(
+    place: str, reading: FileReading, tree: Tree, request: WatchRequest, changes: LastChanges | None
+) -> WatchedFile:
+    if changes and reading.identity:
+        changes.paths.add(reading.identity)
     return WatchedFile(
         place,
         reading,
         tuple(watched_pins([pin for pin in reading.pin_set.pins if pin.file == reading.file], place)),
-        cache(lambda: last_change(tree, reading.identity)),
+        (lambda: changes.of(reading.identity)) if changes and reading.identity else lambda: None,
         _environments(Path(reading.file), request),
         LineDates(tree.root, tree.revision, reading.identity) if tree.repository and reading.identity else None,
     )
@@ -196,24 +204,6 @@ def _environments(file: Path, request: WatchRequest) -> Callable[[], FileEnviron
             return None
 
     return read
-
-
-def last_change(tree: Tree, path: str) -> datetime | None:
-    """When a file was last changed: its last commit's time, or now that it was edited since, the time of that.
-
-    None outside a repository, and in a shallow clone, where every file seems to come with the newest commit.
-    """
-    if not tree.repository or not path:
-        return None
-    if ask_git(tree.root, "rev-parse", "--is-shallow-repository").text.strip() != "false":
-        return None
-    if not tree.revision and not ask_git(tree.root, "diff", "--quiet", "HEAD", "--", path).ok:
-        try:
-            return datetime.fromtimestamp((tree.root / path).stat().st_mtime, UTC)
-        except OSError:
-            return None
-    answer = ask_git(tree.root, "log", "-1", "--format=%ct", tree.revision or "HEAD", "--", path)
-    return datetime.fromtimestamp(int(answer.text), UTC) if answer.ok and answer.text.strip() else None
 
 
 def _unread(tree: Tree, relative: str, path: Path, read: set[str], prefix: str) -> list[Unknown]:

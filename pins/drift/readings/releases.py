@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import ClassVar
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
@@ -59,6 +60,8 @@ class ProjectPage:
     """
 
     name: str
+
+    at_once: ClassVar[int] = 48
 
     @property
     def host(self) -> str:
