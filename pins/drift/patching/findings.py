@@ -112,7 +112,9 @@ def _without_context(
             Severity.WARNING,
             "context",
         )
-    from_commit = f", since {since.id[:10]} ({since.date:%Y-%m-%d})" if since is not None else ""
+    made = max((one.made for one in history.values() if one.made is not None), default=None)
+    from_commit = f", from its first day ({made:%Y-%m-%d}) on" if made is not None else ""
+    from_commit = f", since {since.id[:10]} ({since.date:%Y-%m-%d})" if since is not None else from_commit
     if since is not None:
         evidence.append(f"since {since.id[:10]} {since.date:%Y-%m-%d} {since.subject[:90]}")
     evidence += [f"told by {one.by}" for one in history.values() if one.by]

@@ -24,11 +24,13 @@ class Landing:
         wrong: those that land elsewhere than they were made for.
         since: the commit from which they do, None where that is not known.
         by: how that is known, for a person.
+        made: when the patch was made, where they have landed so from its first day; None where they have not.
     """
 
     wrong: tuple[Hunk, ...] = ()
     since: Told | None = None
     by: str = ""
+    made: datetime | None = None
 
 
 async def landing_of(
@@ -65,12 +67,14 @@ async def landing_of(
     if not wrong:
         return Landing()
     made = await _made(file, patch, observations)
+    by = "the file that the patch names as the one it was made for" if made_for is not None else "lines that it removes"
+    if made is not None and versions[0].commit.date < made:
+        return Landing(tuple(wrong), by=by, made=made)
     since: Version = versions[0]
     for version in versions:
         if (made is not None and version.commit.date < made) or not _wrong(hunks, every, version.content, made_for):
             break
         since = version
-    by = "the file that the patch names as the one it was made for" if made_for is not None else "lines that it removes"
     return Landing(tuple(wrong), since.commit, by)
 
 
