@@ -145,6 +145,7 @@ def new_journal(
             "axes": to_json(axes),
             "chain": to_json(tuple(candidate.pins for candidate in chain.candidates)),
             "fingerprint": to_json(_fingerprint(request, environment)),
+            "end_files": to_json(_end_files(request)),
             "environment": environment.name,
             "directory": str(Path.cwd()),
             "facts": to_json(host_facts()),
@@ -155,6 +156,15 @@ def new_journal(
 def _fingerprint(request: RunRequest, environment: Environment) -> dict[str, str]:
     script = hashlib.sha256(request.smoke.path.read_bytes()).hexdigest()
     return {f"the smoke script {request.smoke.path}": script, **environment.fingerprint()}
+
+
+def _end_files(request: RunRequest) -> dict[str, str]:
+    """Digests of the files that are the ends, by the options that name them: such files may change after the run."""
+    files = request.files
+    if files is None or files.good_file is None or files.bad_file is None:
+        return {}
+    named = {"--good-file": files.good_file, "--bad-file": files.bad_file}
+    return {option: hashlib.sha256(path.read_bytes()).hexdigest() for option, path in named.items()}
 
 
 def refuse_changed_inputs(journal: Journal, request: RunRequest, environment: Environment) -> None:

@@ -7,6 +7,7 @@ from bisector.model import Candidate, Outcome
 from bisector.recorded_run import RecordedRun
 from bisector.report.model import Verdict
 from bisector.rounds import FoundInRound
+from bisector.serial import adapter
 
 Witnesses = tuple[Candidate, Candidate] | None
 
@@ -27,6 +28,7 @@ def notes_of(run: RecordedRun, ending: Ending | None, witnesses: Witnesses) -> t
         *_of_parents(run),
         *_of_other_failures(run),
         *_of_images(run),
+        *_of_files(run),
     ]
     if witnesses is not None:
         identities = [run.identity(candidate) for candidate in witnesses]
@@ -47,6 +49,15 @@ def _of_branches(run: RecordedRun, witnesses: Witnesses) -> list[str]:
 def _of_parents(run: RecordedRun) -> list[str]:
     """How the parents of a commit that is blamed stood, where there is something to say."""
     return [found.change.note for found in run.rounds if found.change is not None and found.change.note]
+
+
+def _of_files(run: RecordedRun) -> list[str]:
+    """What the files were that are the ends: to reproduce the run takes the same ones."""
+    digests = adapter(dict[str, str]).validate_json(run.journal.meta("end_files") or "{}")
+    if not digests:
+        return []
+    said = " and ".join(f"{option} was SHA-256 {digest[:16]}" for option, digest in digests.items())
+    return [f"the files may change after this run: {said}"]
 
 
 def _of_images(run: RecordedRun) -> list[str]:

@@ -217,8 +217,15 @@ class _Assembly:
         request, journal = self.run.request, self.run.journal
         is_read = request.exclude_newer is None and request.images is None
         as_of = datetime.fromisoformat(journal.meta("exclude_newer")) if is_read else None
-        revisions = {axis.pin: (axis.good, axis.bad) for axis in self.run.axes if axis.kind is PinKind.GIT}
-        return command_again(request.command_line, revisions, as_of)
+        git = [axis for axis in self.run.axes if axis.kind is PinKind.GIT]
+        revisions = {axis.pin: (axis.good, axis.bad) for axis in git}
+        if request.first_good:  # such axes are turned round
+            revisions = {axis.pin: (axis.bad, axis.good) for axis in git}
+        commits = {one.pin for one in request.repositories}
+        fixed = {pin: value for pin, value in request.fixed if pin in commits and request.files is None}
+        files = request.files
+        ends = {"--good": files.good, "--bad": files.bad} if files is not None and files.good else {}
+        return command_again(request.command_line, revisions, as_of, fixed=fixed, ends=ends)
 
 
 def held_fixed(request: RunRequest, candidate: Candidate) -> tuple[tuple[str, str], ...]:
