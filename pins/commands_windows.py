@@ -183,6 +183,7 @@ def _solved(
         broken=broken_promises(found),
         also=tuple(also),
         differences=differences(problem, source, found),
+        not_counted=problem.not_counted,
     )
 
 

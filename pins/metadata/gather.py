@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
@@ -19,6 +20,9 @@ from pins.sources.git.address import parse_address
 from pins.sources.git.clone import Clone, open_clone
 from pins.sources.metadata_cache import MetadataCache
 from pins.sources.target import Target
+
+if TYPE_CHECKING:
+    from pins.files.dockerfile.close_reading import CloseReading
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,6 @@ def read_file(request: GatherRequest) -> ReadFile:
     """
     from pins.files.context import Directory
     from pins.files.locate import locate
-    from pins.files.read import kind_of
 
     unknown = request.without_rules - set(RULES)
     if unknown:
@@ -87,18 +90,46 @@ def read_file(request: GatherRequest) -> ReadFile:
         if configuration is not None and (name == "pins.toml" or b"tool.pins" in configuration):
             found = read_known_facts(configuration, name)
             facts = KnownFacts((*facts.bounds, *found.bounds), facts.off | found.off)
+    return ReadFile(file_environments(request, content, relative, read), facts)
+
+
+def file_environments(
+    request: GatherRequest,
+    content: bytes,
+    relative: str,
+    read: Callable[[str], bytes | None],
+    reading: "CloseReading | None" = None,
+) -> FileEnvironments:
+    """What a file installs and builds.
+
+    Args:
+        request: how it is read; its `file` is how it is shown.
+        content: of the file.
+        relative: its path from the top of its repository.
+        read: gives a file of the build context, None when there is none.
+        reading: of a Dockerfile, where it was read already.
+
+    Raises:
+        UsageError: it is no kind of file that says so.
+    """
+    from pins.files.read import kind_of
+
     kind = kind_of(relative)
     if kind == "dockerfile" or (not kind and re.search(rb"^[ \t]*FROM[ \t]+\S", content, re.MULTILINE | re.IGNORECASE)):
-        return ReadFile(_of_dockerfile(request, content, str(request.file), read), facts)
+        return _of_dockerfile(request, content, str(request.file), read, reading)
     if kind == "requirements":
-        return ReadFile(_of_requirements(content, relative, str(request.file), read), facts)
+        return _of_requirements(content, relative, str(request.file), read)
     if kind == "pyproject":
-        return ReadFile(_of_pyproject(content, str(request.file)), facts)
+        return _of_pyproject(content, str(request.file))
     raise UsageError(f"{request.file}: windows are asked of a Dockerfile, a requirements file or a pyproject.toml")
 
 
 def _of_dockerfile(
-    request: GatherRequest, content: bytes, file: str, read: Callable[[str], bytes | None]
+    request: GatherRequest,
+    content: bytes,
+    file: str,
+    read: Callable[[str], bytes | None],
+    reading: "CloseReading | None",
 ) -> FileEnvironments:
     from pins.files.dockerfile.read import ReadOptions, read_closely
     from pins.metadata.environments.dockerfile import stage_contents
@@ -107,7 +138,8 @@ def _of_dockerfile(
         def read(self, path: str) -> bytes | None:
             return read(path)
 
-    reading = read_closely(content, file, ReadOptions(request.build_args, request.target, _Context()))
+    if reading is None:
+        reading = read_closely(content, file, ReadOptions(request.build_args, request.target, _Context()))
     if not reading.pin_set.stages:
         problem = next(iter(reading.pin_set.problems), None)
         raise UsageError(f"{file} is no Dockerfile that can be read: {problem.message if problem else 'no stage'}")
@@ -136,7 +168,7 @@ def _of_requirements(content: bytes, path: str, file: str, read: Callable[[str],
     for entry in parsed.lines:
         line = replace(entry, file=file) if entry.file == path else entry
         if line.requirement.kind is not RequirementKind.SPECIFIER:
-            contents.notes.append(f"{line.file}:{line.line}: what {line.text[:80]} requires is not counted")
+            contents.leave_out(f"{line.file}:{line.line}: what {line.text[:80]} requires is not counted")
         elif line.role == "constraint":
             contents.bounds.append(Constraint(line.text.strip(), Origin(file=line.file, line=line.line)))
         else:
@@ -160,7 +192,8 @@ def _of_pyproject(content: bytes, file: str) -> FileEnvironments:
                 for one in says.says.get(subject, ())
                 if "extra ==" not in one.text
             ]
-            contents.notes = [says.unknown[subject]] if subject in says.unknown else []
+            if subject in says.unknown:
+                contents.leave_out(says.unknown[subject])
             stages.append(contents)
     return FileEnvironments(file, tuple(stages))
 

@@ -15,6 +15,21 @@ from pins.sources.target import Target
 
 
 @dataclass
+class _Joined:
+    """What is in one environment.
+
+    Attributes:
+        requirements: of everything.
+        git: projects of repositories, by the names of their distributions.
+        not_counted: what is there besides, as sentences.
+    """
+
+    requirements: list[Constraint] = field(default_factory=list)
+    git: dict[str, GitProject] = field(default_factory=dict)
+    not_counted: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Assembly:
     """Makes the problems of a file.
 
@@ -55,29 +70,28 @@ class Assembly:
             yield from self._of_isolated_build(project)
 
     def _of_stage(self, contents: StageContents) -> Iterator[Problem]:
-        requirements: list[Constraint] = []
+        joined = _Joined(not_counted=[*self.environments.notes, *contents.not_counted])
         alone: set[str] = set()
         for one, replaced in effective_requests(contents):
             try:
                 name = canonicalize_name(Requirement(one.text).name)
             except InvalidRequirement:
-                self.notes.append(f"{one.file}:{one.line}: {one.text!r} is no requirement, and not counted")
+                self._leave_out(joined, f"{one.file}:{one.line}: {one.text!r} is no requirement, and not counted")
                 continue
             if replaced:
                 self.notes.append(f"{one.file}:{one.line}: {one.text} is replaced by {replaced}")
                 continue
-            requirements.append(Constraint(one.text, Origin(file=one.file, line=one.line)))
+            joined.requirements.append(Constraint(one.text, Origin(file=one.file, line=one.line)))
             if one.without_dependencies:
                 alone.add(name)
         bounds = [*contents.bounds, *self.facts.bounds]
-        git: dict[str, GitProject] = {}
         for project in contents.built:
             if not project.isolated:
-                found = self._join(project, BUILD, project.line, "builds it without isolation", requirements, git)
+                found = self._join(project, BUILD, project.line, "builds it without isolation", joined)
                 bounds += found.bounds_where_built if found is not None else ()
         for installed in contents.installed:
             extra = "" if installed.without_dependencies else ",".join([INSTALL, *installed.extras])
-            found = self._join(installed.project, extra, installed.line, "installs it", requirements, git)
+            found = self._join(installed.project, extra, installed.line, "installs it", joined)
             if found is None:
                 continue
             if installed.without_dependencies:
@@ -86,37 +100,35 @@ class Assembly:
         title = f"stage {contents.name}" if contents.name and self.environments.stages[0].name else contents.name
         yield from self._with_pins(
             Problem(
-                tuple(requirements),
+                tuple(joined.requirements),
                 title,
                 tuple(bounds),
                 tuple(contents.overrides),
                 frozenset(alone),
                 dict(self.target.markers),
                 self.target.installer,
-                targets=tuple(dict.fromkeys(_names(requirements, git, contents))),
-                current=_exact(requirements),
+                targets=tuple(dict.fromkeys(_names(joined.requirements, joined.git, contents))),
+                current=_exact(joined.requirements),
+                not_counted=tuple(dict.fromkeys(joined.not_counted)),
             ),
-            git,
+            joined.git,
         )
 
-    def _join(
-        self,
-        project: Project,
-        extra: str,
-        line: int,
-        does: str,
-        requirements: list[Constraint],
-        git: dict[str, GitProject],
-    ) -> GitProject | None:
+    def _leave_out(self, joined: _Joined, note: str) -> None:
+        self.notes.append(note)
+        joined.not_counted.append(note)
+
+    def _join(self, project: Project, extra: str, line: int, does: str, joined: _Joined) -> GitProject | None:
         """Add what a project requires to an environment; None, and a note, where that is not known."""
         found = self.projects[self.identity(project)]
         first = self.by_name[found.name]
         if first is not found:
             at = f"{self.environments.file}:{project.line}"
             if (first.commit or first.project.revision) != (found.commit or project.revision):
-                self.notes.append(
+                self._leave_out(
+                    joined,
                     f"{at}: {found.name} is built from {first.project.revision} and from {project.revision}; what it "
-                    "requires at the latter is not counted"
+                    "requires at the latter is not counted",
                 )
                 return None
             self.notes.append(
@@ -125,9 +137,10 @@ class Assembly:
             )
             found = first
         if found.why_unknown:
-            self.notes.append(
+            self._leave_out(
+                joined,
                 f"{self.environments.file}:{project.pin_line}: {found.why_unknown}; what {project.pin} at "
-                f"{project.revision or 'an unknown revision'} requires is not known, and not counted"
+                f"{project.revision or 'an unknown revision'} requires is not known, and not counted",
             )
             if not found.ranges:
                 return None
@@ -136,8 +149,8 @@ class Assembly:
         if found.pinned is not None:
             self.notes += [f"{found.where}@{project.revision}: {one}" for one in found.pinned.state.tree.disagreements]
         if found.current:
-            requirements.append(Constraint(wanted, origin))
-        git[found.name] = found
+            joined.requirements.append(Constraint(wanted, origin))
+        joined.git[found.name] = found
         return found if found.current else None
 
     def _with_pins(self, problem: Problem, git: Mapping[str, GitProject]) -> Iterator[Problem]:
@@ -180,20 +193,20 @@ class Assembly:
         yield Constraint(f"{found.name}[{extra}]", Origin(file=self.environments.file, line=line))
 
     def _of_isolated_build(self, project: Project) -> Iterator[Problem]:
-        requirements: list[Constraint] = []
-        git: dict[str, GitProject] = {}
-        self._join(project, BUILD, project.line, "builds it in isolation", requirements, git)
-        if git:
+        joined = _Joined()
+        self._join(project, BUILD, project.line, "builds it in isolation", joined)
+        if joined.git:
             name = f"isolated build of {project.pin}"
             problem = Problem(
-                tuple(requirements),
+                tuple(joined.requirements),
                 name,
                 self.facts.bounds,
                 markers=dict(self.target.markers),
                 installer=self.target.installer,
-                targets=tuple(git),
+                targets=tuple(joined.git),
+                not_counted=tuple(joined.not_counted),
             )
-            yield from self._with_pins(problem, git)
+            yield from self._with_pins(problem, joined.git)
 
 
 def _names(requirements: list[Constraint], git: Mapping[str, GitProject], contents: StageContents) -> Iterator[str]:

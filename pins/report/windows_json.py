@@ -22,6 +22,7 @@ def windows_document(report: WindowsReport) -> str:
             "installer": one.installer,
             "possible": one.possible,
             "differences": list(one.differences),
+            "not_counted": list(one.not_counted),
         }
         for one in report.environments
     ]
@@ -61,6 +62,9 @@ def _package(environment: str, window: PackageWindow) -> dict[str, Any]:
         ],
         "unknown": [{"versions": list(one.versions), "reason": one.reason} for one in window.unknown],
         "not_offered": list(window.not_offered),
+        "complete": window.is_complete,
+        "commits": [{"label": label, "detail": detail} for label, detail in window.described],
+        "notes": list(window.notes),
     }
 
 
@@ -97,6 +101,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "fits": True if answer.model is not None else False if explanation is not None else None,
         "example": dict(sorted(answer.model.chosen.items())) if answer.model is not None else None,
         "unknown": list(answer.unknown),
+        "not_counted": list(answer.not_counted),
         "sentences": [sentence.text for sentence in explanation.sentences] if explanation else [],
         "because": _because(explanation.sentences) if explanation else [],
         "relaxations": [

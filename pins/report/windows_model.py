@@ -21,6 +21,7 @@ class EnvironmentWindows:
         exclusions: versions inside their windows that exclude each other.
         answer: why nothing fits, or why that cannot be told; None where something does.
         differences: what the other installer's rules would change, as sentences.
+        not_counted: what is installed besides whose requirements are not known: each could make windows smaller.
         broken: requirements that the installer does not enforce and that nothing keeps.
     """
 
@@ -34,6 +35,7 @@ class EnvironmentWindows:
     broken: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+    not_counted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

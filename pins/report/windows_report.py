@@ -8,6 +8,7 @@ from pins.report.windows_model import EnvironmentWindows, WindowsReport
 from pins.resolve.bounds import PackageWindow, Side
 from pins.resolve.why import Answer, Explanation, Relaxation
 
+_MOST_RANGES = 8
 _COLUMNS = ("package", "current", "window", "newest inside", "newest")
 
 
@@ -42,6 +43,11 @@ def _environment(environment: EnvironmentWindows) -> Iterable[Block]:
     if environment.possible and environment.packages:
         rows = tuple(_row(window) for window in environment.packages)
         yield Table(_COLUMNS, rows, caption="The versions of each package for which everything fits.")
+    if environment.possible and environment.not_counted:
+        yield Paragraph(
+            prose("At most: none of these is counted, and each could make the windows smaller.", Tone.DOUBT)
+        )
+        yield Bullets(tuple(prose(text, Tone.DOUBT) for text in environment.not_counted))
     if environment.also:
         yield Paragraph(prose(f"The same holds for {', '.join(environment.also)}."))
     if environment.target:
@@ -53,6 +59,8 @@ def _environment(environment: EnvironmentWindows) -> Iterable[Block]:
 def _row(window: PackageWindow) -> tuple[Line, ...]:
     if window.versions:
         shown = literal(window.specifier or "any") if window.specifier is not None else prose(window.text)
+        if not window.is_complete:
+            shown = (Span("at most ", Tone.DOUBT), *shown)
     else:
         shown = prose("unknown" if window.unknown else "none", Tone.DOUBT if window.unknown else Tone.BAD)
     is_behind = window.newest != window.newest_inside
@@ -76,6 +84,11 @@ def _details(environment: EnvironmentWindows, prefix: str) -> Iterable[Section]:
     )
     if unknown:
         yield Section(f"{prefix}Not known", (Bullets(unknown),))
+    ranges = tuple(
+        prose(f"{label}: {detail}") for window in environment.packages for label, detail in _newest(window.described)
+    )
+    if ranges:
+        yield Section(f"{prefix}Commits inside", (Bullets(ranges),))
     pairs = tuple(
         prose(
             f"{one.name} {one.version} goes only with {one.other} {one.left}"
@@ -88,9 +101,19 @@ def _details(environment: EnvironmentWindows, prefix: str) -> Iterable[Section]:
         yield Section(f"{prefix}Not every combination fits", (Bullets(pairs), Paragraph(hint)))
     if environment.broken:
         yield Section(f"{prefix}Not kept, and not enforced", (Bullets(tuple(map(prose, environment.broken))),))
+    notes = tuple(prose(text) for window in environment.packages for text in window.notes)
+    if notes:
+        yield Section(f"{prefix}Worth knowing", (Bullets(notes),))
     left_out = tuple(prose(f"{w.name} {text}") for w in environment.packages for text in w.not_offered)
     if left_out:
         yield Section(f"{prefix}Newer, and left out", (Bullets(left_out),))
+
+
+def _newest(described: Sequence[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    """The newest few, and how many more there are."""
+    yield from reversed(described[-_MOST_RANGES:])
+    if len(described) > _MOST_RANGES:
+        yield "older", f"{len(described) - _MOST_RANGES} more ranges of commits"
 
 
 def _bounds(window: PackageWindow) -> Iterable[Line]:
@@ -151,6 +174,8 @@ def _verdict(answers: Sequence[Answer]) -> tuple[str, Tone]:
         return f"{question} does not fit", Tone.BAD
     if any(answer.unknown for answer in answers):
         return f"it cannot be told whether {question} fits", Tone.DOUBT
+    if any(answer.not_counted for answer in answers):
+        return f"{question} fits, as far as is known", Tone.DOUBT
     return f"{question} fits", Tone.GOOD
 
 
@@ -158,5 +183,8 @@ def _answer(answer: Answer) -> Iterable[Block]:
     if answer.model is not None:
         chosen = ", ".join(f"{name} {label}" for name, label in sorted(answer.model.chosen.items()))
         yield Paragraph(prose(f"For example: {chosen}"))
+        if answer.not_counted:
+            yield Paragraph(prose("Not counted, and each could exclude it:", Tone.DOUBT))
+            yield Bullets(tuple(prose(text, Tone.DOUBT) for text in answer.not_counted))
     else:
         yield from _impossible(answer)

@@ -64,6 +64,9 @@ class PackageWindow:
         bounds: the ends of its runs.
         unknown: what cannot be told.
         not_offered: why versions that exist were not asked about, as sentences.
+        is_complete: whether everything that could bound it was counted; else the true window may be smaller.
+        described: (label, what it is) of choices inside that say more of themselves: ranges of commits.
+        notes: what a person should know of the requirements of some version, as sentences.
     """
 
     name: str
@@ -77,6 +80,9 @@ class PackageWindow:
     bounds: tuple[Bound, ...]
     unknown: tuple[NotKnownVersion, ...]
     not_offered: tuple[str, ...]
+    is_complete: bool = True
+    described: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def package_windows(found: Windows) -> tuple[PackageWindow, ...]:
@@ -100,7 +106,22 @@ def _package_window(solver: Solver, window: Window, current: str) -> PackageWind
         bounds=tuple(_bounds(solver, window)) if inside else (),
         unknown=_unknown(solver, window),
         not_offered=_not_offered(window),
+        is_complete=not solver.universe.problem.not_counted,
+        described=tuple(
+            (choice.label, choice.detail) for i, choice in enumerate(choices) if inside & 2 << i and choice.detail
+        ),
+        notes=_notes(solver, window),
     )
+
+
+def _notes(solver: Solver, window: Window) -> tuple[str, ...]:
+    """What is remarkable in the requirements of versions inside, the same of several told once; newest first."""
+    found: dict[str, list[str]] = {}
+    for i in reversed(range(len(window.choices))):
+        requires = solver.universe.requires(window.name, i) if window.inside & 2 << i else None
+        if requires is not None and requires.note:
+            found.setdefault(requires.note, []).append(window.choices[i].label)
+    return tuple(f"{window.name} {', '.join(labels)}: {note}" for note, labels in found.items())
 
 
 def _bounds(solver: Solver, window: Window) -> Sequence[Bound]:

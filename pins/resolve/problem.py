@@ -175,6 +175,8 @@ class Problem:
         prereleases: names whose pre-releases are admitted whatever the requirements say; "*" for all.
         targets: whose windows are asked for; () for the names in `requirements`.
         current: name -> label of what is pinned now, where that is known.
+        not_counted: what is installed besides whose requirements are not known, as sentences: each could make windows
+            smaller, never wider.
     """
 
     requirements: tuple[Constraint, ...]
@@ -187,6 +189,7 @@ class Problem:
     prereleases: frozenset[str] = frozenset()
     targets: tuple[str, ...] = ()
     current: Mapping[str, str] = field(default_factory=dict)
+    not_counted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ class Answer:
         unknown: why it cannot be told, as sentences; () where it can.
         explanation: why there is none.
         relaxations: the smallest that would admit it.
+        not_counted: with a solution, what is installed besides whose requirements are not known, as sentences.
     """
 
     question: str
@@ -62,6 +63,7 @@ class Answer:
     unknown: tuple[str, ...] = ()
     explanation: Explanation | None = None
     relaxations: tuple[Relaxation, ...] = ()
+    not_counted: tuple[str, ...] = ()
 
 
 def explain(solver: Solver, assumptions: Sequence[Literal]) -> Explanation:
@@ -94,7 +96,7 @@ def why(problem: Problem, source: RequirementSource, question: str = "") -> Answ
     solver = Solver(Universe(asked, source))
     model = solver.solve()
     if model is not None:
-        return Answer(question, model)
+        return Answer(question, model, not_counted=problem.not_counted)
     guess = solver.solve(certain=False) if solver.universe.guess_is_possible else None
     if guess is not None:
         return Answer(question, None, unknown=unknowns(solver.universe, guess.chosen))

@@ -223,3 +223,55 @@ def test_a_line_now_and_then_says_how_far_reading_is() -> None:
         beaten.clear()
         assert beaten.wait(30)
     assert said[-1] == "reading: 1 releases, 1 packages so far"
+
+
+def test_what_is_not_counted_stands_beside_each_window_that_it_could_make_smaller(
+    index: LocalIndex, tmp_path: Path
+) -> None:
+    (tmp_path / "Dockerfile").write_text(
+        "FROM python:3.12 AS base\nRUN pip install 'eggs<3'\n"
+        "FROM python:3.12\nARG SPAM_COMMIT=0123abc\n"
+        "RUN git clone https://git.example/spam.git && cd spam && git checkout ${SPAM_COMMIT} && pip install .\n"
+        "RUN pip install 'eggs<4' /opt/somewhere\n"
+        "COPY --from=base /x /x\n"
+    )
+    found = document(index, tmp_path, "windows", "Dockerfile")
+    complete = {(one["environment"], one["name"]): one["complete"] for one in found["packages"]}
+    assert complete == {("stage base", "eggs"): True, ("stage 1", "eggs"): False}
+    not_counted = " ".join(next(one for one in found["environments"] if one["name"] == "stage 1")["not_counted"])
+    assert "give --repo" in not_counted
+    assert "/opt/somewhere" in not_counted
+    text = pins(index, tmp_path, "windows", "Dockerfile").stdout
+    assert [line.split() for line in text.splitlines() if "eggs  " in line] == [
+        ["eggs", "-", "<3.0", "2.0", "4.0"],
+        ["eggs", "-", "at", "most", "<4.0", "3.0", "4.0"],
+    ]
+    why = pins(index, tmp_path, "why", "eggs==2.0", "Dockerfile")
+    assert why.stdout.startswith("eggs==2.0 fits, as far as is known")
+    assert "/opt/somewhere" in why.stdout
+
+
+def test_what_commits_are_and_what_is_remarkable_in_their_requirements_is_told() -> None:
+    from packaging.version import Version
+
+    from pins.report.windows_model import EnvironmentWindows, WindowsReport
+    from pins.report.windows_report import windows_report
+    from pins.resolve.bounds import package_windows
+    from pins.resolve.problem import Choice, Choices, Requires
+    from pins.resolve.windows import windows_of
+    from tests.resolve.memory_source import MemorySource, problem
+
+    commits = tuple(Choice(f"{i}..{i + 1}", Version("1.0"), detail=f"{i} commits") for i in range(3, 15))
+    note = "two files differ; the first counts"
+    source = MemorySource(
+        {"tree": Choices(commits), "spam": Choices((Choice("1.0", Version("1.0")), Choice("2.0", Version("2.0"))))},
+        {("spam", "1.0"): Requires(note=note), ("spam", "2.0"): Requires(note=note)},
+    )
+    found = package_windows(windows_of(problem("tree", "spam"), source))
+    assert found[0].described[0] == ("3..4", "3 commits")
+    assert found[1].notes == (f"spam 2.0, 1.0: {note}",)
+    report = WindowsReport((EnvironmentWindows("", "", "uv", possible=True, packages=found),))
+    titles = {section.title: str(section) for section in windows_report(report).sections}
+    assert "14 commits" in titles["Commits inside"]
+    assert "4 more ranges" in titles["Commits inside"]
+    assert note in titles["Worth knowing"]

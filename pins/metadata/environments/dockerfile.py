@@ -155,10 +155,11 @@ class StageReader:
         alone = "--no-deps" in call.flags or "--no-dependencies" in call.flags
         isolated = "--no-build-isolation" not in call.flags and text_of(words[0]).rpartition("/")[2] != "conda"
         contents.does_something = True
+        leave_out = contents.leave_out if installs else contents.notes.append
         for word in (*call.requirements, *call.editable):
             text = text_of(word)
             if unknown_of(word):
-                contents.notes.append(f"{self.file}:{line}: {text}: {unknown_of(word)}")
+                leave_out(f"{self.file}:{line}: {text}: {unknown_of(word)}")
                 continue
             read = read_requirement(word)
             if read is not None and read.kind is RequirementKind.SPECIFIER:
@@ -168,7 +169,7 @@ class StageReader:
                 continue
             if read is not None and read.kind is not RequirementKind.PATH:
                 name = f"{read.name} from " if read.name else ""
-                contents.notes.append(f"{self.file}:{line}: what {name}{read.url} requires is not counted")
+                leave_out(f"{self.file}:{line}: what {name}{read.url} requires is not counted")
                 continue
             self._path(text, call, words, command, step, before, contents, isolated=isolated, alone=alone)
         for role, path in (*call.files, *_files_of_variables(text_of(words[0]), step, command)):
@@ -196,12 +197,12 @@ class StageReader:
             directory = rooted(joined(command.directory, posixpath.dirname(path) or "."))
             projects = contents.wheels.get(directory, [])
             if not projects:
-                contents.notes.append(f"{self.file}:{line}: {text}: what lies there is not known, and not counted")
+                contents.leave_out(f"{self.file}:{line}: {text}: what lies there is not known, and not counted")
             contents.installed += [InstalledProject(project, line, alone, extras) for project in projects]
             return
         project = self._project(joined(command.directory, path), command, step, before, contents, isolated=isolated)
         if project is None:
-            contents.notes.append(f"{self.file}:{line}: {text}: a local directory that is not at hand, not counted")
+            contents.leave_out(f"{self.file}:{line}: {text}: a local directory that is not at hand, not counted")
             return
         contents.built.append(project)
         if call.action == "wheel":
@@ -230,14 +231,14 @@ class StageReader:
             return
         found = self._context_file(full, contents)
         if found is None or unknown_of(path):
-            contents.notes.append(f"{self.file}:{line}: {text} is not at hand: what it asks for is not counted")
+            contents.leave_out(f"{self.file}:{line}: {text} is not at hand: what it asks for is not counted")
             return
         name, content = found
         parsed = read_requirements(content, name, self.read_file, "constraint" if role != "requirement" else role)
         for entry in parsed.lines:
             stated = Constraint(entry.text.strip(), Origin(file=entry.file, line=entry.line))
             if entry.requirement.kind is not RequirementKind.SPECIFIER:
-                contents.notes.append(f"{entry.file}:{entry.line}: what {entry.text[:80]} requires is not counted")
+                contents.leave_out(f"{entry.file}:{entry.line}: what {entry.text[:80]} requires is not counted")
             elif role == "override":
                 contents.overrides.append(stated)
             elif role == "constraint" or (role == "requirement" and entry.role == "constraint"):

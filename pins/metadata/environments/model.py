@@ -88,6 +88,7 @@ class StageContents:
         removed: distributions that were uninstalled.
         does_something: whether the stage itself installs or builds anything.
         notes: what could not be followed.
+        not_counted: those of the notes that tell of something installed whose requirements are not known.
     """
 
     name: str
@@ -101,6 +102,12 @@ class StageContents:
     removed: list[str] = field(default_factory=list)
     does_something: bool = False
     notes: list[str] = field(default_factory=list)
+    not_counted: list[str] = field(default_factory=list)
+
+    def leave_out(self, note: str) -> None:
+        """Say of something installed that what it requires is not known."""
+        self.notes.append(note)
+        self.not_counted.append(note)
 
     def child(self, name: str) -> "StageContents":
         """What a stage built from this one starts with."""
@@ -114,6 +121,7 @@ class StageContents:
             {directory: list(projects) for directory, projects in self.wheels.items()},
             {directory: list(files) for directory, files in self.requirement_files.items()},
             list(self.removed),
+            not_counted=list(self.not_counted),
         )
 
 
