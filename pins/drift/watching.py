@@ -152,7 +152,7 @@ def _file(
         reading,
         tuple(watched_pins([pin for pin in reading.pin_set.pins if pin.file == reading.file], place)),
         (lambda: changes.of(reading.identity)) if changes and reading.identity else lambda: None,
-        _environments(Path(reading.file), request),
+        _environments(reading, request),
         LineDates(tree.root, tree.revision, reading.identity) if tree.repository and reading.identity else None,
     )
 
@@ -190,16 +190,17 @@ def _with_nested(files: list[WatchedFile]) -> list[WatchedFile]:
     return result
 
 
-def _environments(file: Path, request: WatchRequest) -> Callable[[], FileEnvironments | None]:
+def _environments(reading: FileReading, request: WatchRequest) -> Callable[[], FileEnvironments | None]:
     @cache
     def read() -> FileEnvironments | None:
-        from pins.metadata.gather import GatherRequest, read_file
+        from pins.metadata.gather import GatherRequest, file_environments
 
         asked = GatherRequest(
-            file, request.revision, request.build_args, request.target, request.clones, request.context
+            Path(reading.file), request.revision, request.build_args, request.target, request.clones, request.context
         )
+        place = reading.identity or reading.file
         try:
-            return read_file(asked).environments
+            return file_environments(asked, reading.data, place, reading.read_file, reading.reading)
         except UsageError:  # a kind of file that installs nothing
             return None
 

@@ -106,7 +106,7 @@ def _differences(before: Mapping[str, Json], now: Download) -> Iterable[str]:
 async def _wheels(package: PackagePin, version: Version, observations: Observations, previous: Json) -> Outcome:
     name = package.pin.name
     project = await observations.get(ProjectPage(name))
-    files = [file for file in project.files if file.version == version or Version(file.version.public) == version]
+    files = [file for file in project.files if _is_build_of(file.version, version)]
     if not files:
         return unknown(f"no index that is configured here has {name} {version}: asked {project.asked}")
     before = baseline(previous, str(version), None)
@@ -131,6 +131,10 @@ async def _wheels(package: PackagePin, version: Version, observations: Observati
         ),
         remember=remembered,
     )
+
+
+def _is_build_of(version: Version, pinned: Version) -> bool:
+    return version == pinned or (version.local is not None and Version(version.public) == pinned)
 
 
 def _key(file: IndexFile) -> str:

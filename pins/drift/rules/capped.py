@@ -54,7 +54,8 @@ def kept_out(pin: PackagePin, releases: Iterable[Release]) -> list[Release]:
     taken = [one.version for one in stable if pin.specifier.contains(one.version)]
     if not taken:
         return []
-    return [one for one in stable if one.version > max(taken) and not pin.specifier.contains(one.version)]
+    newest = max(taken)
+    return [one for one in stable if one.version > newest and not pin.specifier.contains(one.version)]
 
 
 def _releases(count: int) -> str:
