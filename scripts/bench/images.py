@@ -1,12 +1,13 @@
 """What bisecting two revisions of an image's Dockerfile costs, beside building each candidate from nothing.
 
-    scripts/bench/images [--planted git|package|text|both] [--parts N] [--reuse] [--docker COMMAND]
+    scripts/bench/images [--planted git|package|text|both] [--parts N] [--reuse] [--sample N] [--docker COMMAND]
 
 The project of tests/docker/image_project.py is made: a Dockerfile with a history, modelled on vLLM's ROCm base (a base
 with pinned packages, a framework that takes long to compile, a C++ extension from a repository of some 200 commits with
 merges and a release branch, a second wheel, a final stage), and a culprit is planted and searched for. Then every
 candidate that was built is built once more without any cache, from the same copy of the Dockerfile and the same
-context, and both totals are printed beside one another, with ceil(log2(S)) + 2 for S steps.
+context, and both totals are printed beside one another, with ceil(log2(S)) + 2 for S steps. With `--sample` only so
+many are, and the others are counted at their mean.
 
 `--parts` is how many sources the framework has; each takes some seconds, so that this says how much of a build is the
 part that candidates share. With `--reuse` the framework's stage is taken as built once (`--reuse-stage`); candidates of
@@ -66,6 +67,7 @@ def main() -> None:
     parser.add_argument("--planted", choices=sorted(SMOKES), default="git")
     parser.add_argument("--parts", type=int, default=10, help="sources of the framework")
     parser.add_argument("--reuse", action="store_true", help="with --reuse-stage build_framework")
+    parser.add_argument("--sample", type=int, default=1000, help="candidates that are built from nothing")
     parser.add_argument("--docker", default="docker", help="the docker command that builds")
     chosen = parser.parse_args()
     os.environ.update(engine_script("start"))
@@ -84,19 +86,19 @@ def main() -> None:
                 *(["--reuse-stage=build_framework"] if chosen.reuse else []),
             )
             try:
-                whole = all_from_nothing(found, image, chosen.docker)
+                whole = all_from_nothing(found, image, chosen.docker, chosen.sample)
             finally:
                 bisector_gc(found)
         report(found, whole, project.path)
 
 
-def all_from_nothing(found: dict[str, Any], image: str, docker: str) -> dict[str, float]:
-    """Seconds of a build without cache of each candidate whose full copy is there, by probe."""
-    seconds = {}
+def all_from_nothing(found: dict[str, Any], image: str, docker: str, sample: int) -> dict[str, float]:
+    """Seconds of a build without cache of candidates whose full copy is there, by probe."""
+    seconds: dict[str, float] = {}
     for probe in found["probes"]:
         build = Path(found["run_directory"]) / "builds" / probe["id"]
         copy = build / "Dockerfile"
-        if copy.is_file() and "bisector/reused" not in copy.read_text():
+        if len(seconds) < sample and copy.is_file() and "bisector/reused" not in copy.read_text():
             seconds[probe["id"]] = from_nothing(image, build, docker)
             print(
                 f"{probe['id']}  {probe['build_seconds']:6.0f} s  from nothing {seconds[probe['id']]:6.0f} s",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bisector.environments.docker.engine import engine
 from bisector.environments.docker.leftovers import list_leftovers
 from tests.docker.image_project import Extension, ImageProject, git, served
 from tests.file_axes.small_repository import SmallRepository
@@ -190,6 +191,82 @@ def test_reused_stages_name_an_image_and_keep_every_line_in_its_place() -> None:
     before = text.decode().splitlines()
     assert changed[4:7] == ["FROM bisector/reused:x AS slow", "ARG KIND=wheel", ""]
     assert changed[:4] + changed[7:] == before[:4] + before[7:]
+
+
+def test_an_image_named_for_a_stage_needs_no_name_where_the_stage_has_none() -> None:
+    from bisector.environments.docker.reused_stages import built_stage, with_overlay, with_reused_stages
+
+    text = b"FROM a AS one\nRUN x\nFROM one\nRUN y"
+    assert built_stage(text, "") == "1"
+    changed = with_reused_stages(text, {"1": "image:1"})
+    assert changed.decode().splitlines() == ["FROM a AS one", "RUN x", "FROM image:1", ""]
+    over = with_overlay(changed, "1", {"six": "1.0", "attrs": "<2", "pip": "*"}).decode().splitlines()
+    assert over == [
+        *("FROM a AS one", "RUN x", "FROM image:1"),
+        *("RUN python3 -m pip install six==1.0 'attrs<2' pip", ""),
+    ]
+    assert with_overlay(b"FROM image:1", "0", {"six": "1.0"}).decode().splitlines()[1:] == [
+        "RUN python3 -m pip install six==1.0"
+    ]
+
+
+OVERLAID = """ARG BASE_IMAGE
+FROM ${{BASE_IMAGE}} AS base
+RUN echo {mark} > /mark
+FROM base AS final
+RUN pip install packaging=={packaging} {more}
+RUN echo "slow step runs" && sleep 1 && touch /slow
+"""
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_a_package_of_the_finished_image_is_put_over_it(engine_image: str, tmp_path: Path) -> None:
+    repository = SmallRepository(tmp_path / "repository")
+    mark = tmp_path.parent.name
+    for packaging in ("23.0", "25.0"):
+        repository.commit(OVERLAID.format(packaging=packaging, mark=mark, more=""))
+    smoke = tmp_path / "smoke.py"
+    smoke.write_text(
+        "import os, packaging\nassert os.path.exists('/slow')\nassert packaging.__version__ < '24.1', 'new'\n"
+    )
+    words = ("--dockerfile", str(repository.dockerfile), "--good", "HEAD~1", "--bad", "HEAD", "--smoke", str(smoke))
+    found = bisector(tmp_path, engine_image, *words, "--reuse-stage", "final")
+    culprit = found["culprit"]
+    assert (culprit["pin"], culprit["old"], culprit["new"]) == ("packaging", "24.0", "24.1")
+    logs = [Path(probe["build_log"]).read_text() for probe in found["probes"] if probe["build_log"]]
+    assert sum(text.count(" slow step runs\n") for text in logs) == 3, "once for all, once at each witness"
+    approximate = {probe["candidate"]["packaging"] for probe in found["probes"] if probe["approximate"]}
+    assert approximate
+    assert not approximate & {"24.0", "24.1"}, "the answer rests on full builds"
+    repository.commit(OVERLAID.format(packaging="25.0", mark=mark, more="&& echo other"))
+    words = ("--dockerfile", str(repository.dockerfile), "--good", "HEAD~2", "--bad", "HEAD", "--smoke", str(smoke))
+    with pytest.raises(AssertionError, match="text is none of them"):
+        bisector(tmp_path, engine_image, *words, "--reuse-stage", "final")
+
+
+@pytest.mark.slow
+def test_an_image_of_the_slow_stage_leaves_its_two_runs_to_the_witnesses(engine_image: str, tmp_path: Path) -> None:
+    from tests.docker.test_inventories import build
+
+    repository = SmallRepository(tmp_path / "repository")
+    mark = tmp_path.parent.name
+    for number in range(8):
+        repository.commit(SLOW.format(tool=f"1.{number}-{mark}"))
+    name = f"bisector-test-slow:{mark}"
+    image = SLOW.format(tool=f"1.7-{mark}").partition("FROM base AS final")[0]
+    (tmp_path / "Dockerfile").write_text(image)
+    build(engine_image, tmp_path / "Dockerfile", tmp_path, name)
+    smoke = script(tmp_path, 'case "$(cat /tool)" in 1.[4567]*) exit 1;; esac')
+    words = ("--dockerfile", str(repository.dockerfile), "--good", repository.revisions[0], "--bad", "HEAD")
+    try:
+        found = bisector(tmp_path, engine_image, *words, "--smoke", smoke, "--reuse-stage", f"slow={name}")
+    finally:
+        with engine() as client:
+            client.api.remove_image(name, force=True)
+    assert (found["culprit"]["pin"], found["culprit"]["new"][:3]) == ("tool", "1.4")
+    logs = [Path(probe["build_log"]).read_text() for probe in found["probes"] if probe["build_log"]]
+    assert sum(text.count(" slow stage runs\n") for text in logs) == 2, "once at each witness"
 
 
 @pytest.mark.slow

@@ -15,12 +15,16 @@ from pathlib import Path
 
 from bisector.environments.docker.candidate_inputs import BuildStep
 from bisector.environments.docker.inputs import BuildInputs
-from bisector.environments.docker.reused_stages import check_reused, with_reused_stages
+from bisector.environments.docker.reused_stages import built_stage, stages_among, with_overlay, with_reused_stages
+from bisector.file_axes.request import INDEX
+from bisector.file_axes.slots import value_of
 from bisector.file_axes.space import FilePart, FileSpace
+from bisector.file_axes.values import exact
 from bisector.file_axes.versions import Version
 from bisector.model import Candidate, Ended, Recipe
 from bisector.request import DockerRequest
 from pins.errors import EnvironmentFailureError, UsageError
+from pins.model import Pin, PinKind
 
 
 class FileInputs:
@@ -82,8 +86,10 @@ class FileInputs:
         there: set[str] = set()
         for number, part in enumerate(self._space.parts):
             bad = part.history.bad
-            found = check_reused(bad.data, str(bad.path), [*self._reused], self._target(number))
+            found = stages_among(bad.data, [*self._reused])
             there.update(found)
+            if self._overlaid(number):
+                continue  # what moves there is put over it
             for slot, _, pin in part.moving:
                 stages = {use.stage.lower() for use in pin.uses}
                 if stages and stages <= set(found):
@@ -93,6 +99,27 @@ class FileInputs:
                     )
         if unknown := sorted(set(self._reused) - there):
             raise UsageError(f"--reuse-stage {unknown[0]}: there is no such stage; `pins show` lists them")
+        for number, part in enumerate(self._space.parts):
+            if stage := self._overlaid(number):
+                self._check_overlay(stage, part)
+
+    def _overlaid(self, number: int) -> str:
+        """The stage that one file's build ends with, where that one is reused: packages are put over it; else ""."""
+        bad = self._space.parts[number].history.bad
+        stage = built_stage(bad.data, self._target(number))
+        return stage if stage in self._reused else ""
+
+    def _check_overlay(self, stage: str, last: FilePart) -> None:
+        """Refuse what cannot be put over a finished image: it is no package, or goes into other stages."""
+        found = [name for part in self._space.parts if part.has_text_axis for name in [part.text]]
+        found += [INDEX] if self._space.index else []
+        found += [name for part in self._space.parts if part is not last for name in _slots(part)]
+        found += [name for name, pin in _slots(last).items() if not _is_package_of(pin, stage)]
+        if found:
+            raise UsageError(
+                f"--reuse-stage {stage}: that stage is what is built, so that packages which it alone installs can be"
+                f" put over it, and {found[0]} is none of them; leave the stage out, or --exclude {found[0]}"
+            )
 
     def _target(self, number: int) -> str:
         last = number == len(self._space.parts) - 1
@@ -144,7 +171,7 @@ class FileInputs:
         found: dict[str, tuple[BuildStep, ...]] = {}
         for number, part in enumerate(self._space.parts):
             bad = part.history.bad
-            for stage in check_reused(bad.data, str(bad.path), [*self._reused], self._target(number)):
+            for stage in stages_among(bad.data, [*self._reused]):
                 if not self._reused[stage]:
                     below = [self._at_bad_end(each, self._target(each), directory, stage) for each in range(number)]
                     own = replace(self._at_bad_end(number, stage, directory, stage), argument="")
@@ -195,7 +222,22 @@ class FileInputs:
     ) -> BuildInputs:
         time = self._space.index_time(candidate)
         text = part.render(candidate)
-        return self._inputs(number, part.version(candidate), with_reused_stages(text, taken) if taken else text, time)
+        if taken:
+            text = with_reused_stages(text, taken)
+            if stage := self._overlaid(number):
+                text = with_overlay(text, stage, self._over(part, candidate))
+        return self._inputs(number, part.version(candidate), text, time)
+
+    @staticmethod
+    def _over(part: FilePart, candidate: Mapping[str, str]) -> dict[str, str]:
+        """The packages of a candidate that differ from those of the bad end."""
+        ends = {slot.name: exact(bad) or value_of(bad) for slot, _, bad in part.moving}
+        ends |= {each.slot.name: each.values[-1].text for each in part.floats}
+        return {
+            slot.names[0]: candidate[slot.name]
+            for slot in part.slots
+            if slot.name in ends and candidate.get(slot.name, ends[slot.name]) != ends[slot.name]
+        }
 
     def _inputs(self, number: int, version: Version, text: bytes, time: datetime | None = None) -> BuildInputs:
         """The inputs of one file with this text, with the files around this version of it."""
@@ -231,3 +273,14 @@ class FileInputs:
         except OSError as error:
             raise EnvironmentFailureError(f"cannot write to {room}: {error.strerror}") from error
         return tree / history.context
+
+
+def _slots(part: FilePart) -> dict[str, Pin]:
+    """The pins of a file that are axes, by name."""
+    return {slot.name: bad for slot, _, bad in part.moving} | {each.slot.name: each.pin for each in part.floats}
+
+
+def _is_package_of(pin: Pin, stage: str) -> bool:
+    """Whether a pin is a package that this stage alone installs."""
+    stages = {use.stage.lower() for use in pin.uses} or {pin.stage.lower()}
+    return pin.kind is PinKind.PACKAGE and stages == {stage}
