@@ -13,6 +13,8 @@ from pins.hazards.subject import Subject
 from pins.model import PinSet
 
 _DOCUMENTS = (".md", ".rst", ".sh", ".bash", ".mk")
+_TEMPLATES = (".jinja", ".jinja2", ".j2", ".tmpl", ".tpl", ".template", ".mustache", ".erb")
+"""What another program makes a file of; in a directory these are left alone, for they need not be readable yet."""
 _LARGEST_DOCUMENT = 1024 * 1024
 
 
@@ -84,7 +86,7 @@ def gather(
             found[str(path)] = _one(tree, relative, str(path), data, clones, build_args, target, context, asked=True)
             continue
         files = tree.files(relative)
-        wanted = set(pin_files(files)) | {f for f in files if _is_document(f)}
+        wanted = {f for f in pin_files(files) if not f.endswith(_TEMPLATES)} | {f for f in files if _is_document(f)}
         inside = [f for f in files if f in wanted]
         if not inside:
             at = f" at {revision}" if revision else ""

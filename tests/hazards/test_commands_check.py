@@ -132,3 +132,10 @@ def test_pages_of_the_rules_are_up_to_date() -> None:
     directory = TOP / "docs/hazards"
     written = {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.md")}
     assert written == pages(RULES), "run scripts/hazard-pages"
+
+
+def test_templates_of_a_directory_are_left_alone_but_read_where_they_are_named(place: Path) -> None:
+    (place / "Dockerfile").write_text("FROM ubuntu:22.04\n")
+    (place / "Dockerfile.jinja").write_text("FROM acme/os:{{ TAG }}\n{% if x %}\nRUN ls\n{% endif %}\n")
+    assert "no hazards in 1 file" in run(".", code=0).stdout
+    assert "not-read" in run("Dockerfile.jinja", code=1).stdout

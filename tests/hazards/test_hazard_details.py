@@ -179,3 +179,13 @@ def test_a_document_may_pass_what_any_dockerfile_declares() -> None:
     elsewhere = subject_of("docker build \\\n  --build-arg OTHER=1 \\\n  https://h.example/other.git\n", "build.sh")
     hazards = check([dockerfile, document, elsewhere], chosen(["undeclared-build-argument"], ()))
     assert [(h.file, h.pin) for h in hazards] == [("docs/a.md", "RFE")]
+
+
+def test_the_default_branch_of_a_shallow_clone_is_in_it_but_what_else_a_variable_may_name_is_not() -> None:
+    clone = "RUN git clone --depth=1 https://h.example/a/w.git && cd w && git checkout"
+    assert not found(f"FROM ubuntu:22.04\n{clone} main\n", "shallow-checkout")
+    assert found(f"FROM ubuntu:22.04\n{clone} r7\n", "shallow-checkout")
+    assert found(f"FROM ubuntu:22.04\n{clone.replace('--depth=1', '--depth=1 -b dev')} main\n", "shallow-checkout")
+    (hazard,) = found(f"FROM ubuntu:22.04\nARG COMMIT=main\n{clone} ${{COMMIT}}\n", "shallow-checkout")
+    assert "whatever else COMMIT may name is not in it" in hazard.summary
+    assert "git fetch --depth 1 origin $COMMIT" in hazard.fix

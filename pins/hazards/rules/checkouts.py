@@ -13,6 +13,7 @@ from pins.hazards.model import Finding
 from pins.hazards.subject import Ran, Subject
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}\Z")
+_DEFAULT_BRANCHES = frozenset({"main", "master"})
 _NOT_A_REF = re.compile(r"HEAD|ORIG_HEAD|FETCH_HEAD|[-.@~^]|.*\.(?:py|txt|toml|cpp|h|cu|json|yaml|sh)\Z")
 
 
@@ -128,14 +129,20 @@ def shallow_checkout(subject: Subject) -> Iterator[Finding]:
                 continue
             if holder.other_tips and not _COMMIT.match(ref):
                 continue
+            variable = next((f.variables[-1].name for f in call.arguments[0] if f.variables), "")
+            may_be_cloned = not holder.branch and ref in _DEFAULT_BRANCHES
+            if may_be_cloned and not variable:
+                continue
             seen.add(ran.command.start)
             line = subject.line(holder.ran.command.start)
+            missing = f"whatever else {variable} may name is not in it" if may_be_cloned else f"{ref} is not in it"
             yield Finding(
                 ran.command.start,
                 ran.command.end,
-                f"the clone of line {line} has depth 1: {ref} is not in it, unless it is the tip on that day",
+                f"the clone of line {line} has depth 1: {missing}, unless it is the tip on that day",
                 posixpath.basename(holder.directory),
-                f"fetch it first: git fetch --depth 1 origin {ref} && git checkout FETCH_HEAD",
+                f"fetch it first: git fetch --depth 1 origin {f'${variable}' if variable else ref}"
+                " && git checkout FETCH_HEAD",
             )
 
 
