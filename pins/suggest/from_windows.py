@@ -1,12 +1,13 @@
 """From windows to what is to be pinned: what the file gives now lies outside, or the next release would."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pins.model import Form, Pin, PinKind
 from pins.report.windows_model import EnvironmentWindows
 from pins.resolve.bounds import Bound, PackageWindow, Side
 from pins.resolve.problem import OriginKind
-from pins.suggest.choose import options_for
+from pins.suggest.choose import ascending, options_for
 from pins.suggest.cost import not_shipping, rebuilt
 from pins.suggest.from_bisection import Setting, change_in_words, current_of, now_of
 from pins.suggest.model import (
@@ -34,7 +35,7 @@ def suggestions_of_windows(
     """
     suggestions: list[Suggestion] = []
     kept: list[Kept] = []
-    windows = {w.name: w for e in environments if not e.name.startswith("isolated") for w in e.packages}
+    windows = {w.name: w for w in _solved(environments)}
     for pin in setting.pin_set.pins:
         window = windows.get(pin.name)
         if pin.kind is not PinKind.PACKAGE or pin.name in already or pin.file != setting.pin_set.file or window is None:
@@ -46,6 +47,30 @@ def suggestions_of_windows(
         else:
             kept.append(_kept(pin, window, setting))
     return suggestions, kept
+
+
+def within_window(suggestion: Suggestion, environments: Sequence[EnvironmentWindows]) -> Suggestion:
+    """What a run has found, with what else bounds that pin: its window is the part that fits as well."""
+    window = next((w for w in _solved(environments) if w.name == suggestion.pin.name and w.versions), None)
+    first_bad = next((v.version for v in suggestion.versions if v.state is State.EXCLUDED), "")
+    if window is None or suggestion.certainty is not Certainty.BISECTED or suggestion.pin.kind is not PinKind.PACKAGE:
+        return suggestion
+    order = ascending([*window.versions, first_bad] if first_bad else window.versions)
+    inside = order[: order.index(first_bad)] if first_bad else order
+    if not inside:
+        return suggestion
+    is_whole = set(inside) == set(window.versions)
+    lower = next((bound for bound in window.bounds if bound.side is Side.LOWER), None)
+    reasons = tuple(_sentences(lower)) if lower else ()
+    return replace(
+        suggestion,
+        window=(window.specifier or window.text) if is_whole else f"{window.text}, and {suggestion.window}",
+        because=(*suggestion.because, *reasons),
+    )
+
+
+def _solved(environments: Sequence[EnvironmentWindows]) -> Iterator[PackageWindow]:
+    return (w for e in environments if not e.name.startswith("isolated") for w in e.packages)
 
 
 def _kept(pin: Pin, window: PackageWindow, setting: Setting) -> Kept:
@@ -138,12 +163,14 @@ def _change(pin: Pin, window: PackageWindow, setting: Setting) -> Suggestion | N
 
 
 def _because(bound: Bound | None, pin: Pin, current: str) -> tuple[Reason, ...]:
-    chain = [
-        Reason(sentence.text, "; ".join(dict.fromkeys(p.origin for p in sentence.premises if p.origin)))
-        for sentence in (bound.because if bound else ())
-    ]
+    chain = list(_sentences(bound))
     chain.append(Reason(f"line {pin.line} gives {current} now", f"{pin.file}:{pin.line}"))
     return tuple(chain)
+
+
+def _sentences(bound: Bound | None) -> Iterator[Reason]:
+    for sentence in bound.because if bound else ():
+        yield Reason(sentence.text, "; ".join(dict.fromkeys(p.origin for p in sentence.premises if p.origin)))
 
 
 def _certainty(bound: Bound | None) -> Certainty:

@@ -17,7 +17,7 @@ from pins.report.windows_model import EnvironmentWindows
 from pins.suggest.bisection import Bisected
 from pins.suggest.from_bisection import Setting, now_of, suggestions_from
 from pins.suggest.from_hazards import suggestions_of_skew
-from pins.suggest.from_windows import suggestions_of_windows
+from pins.suggest.from_windows import suggestions_of_windows, within_window
 from pins.suggest.known import KNOWN_BREAKS
 from pins.suggest.model import Certainty, Kept, Policy, Suggestion, SuggestReport
 from pins.suggest.writing import Planned, plan
@@ -88,6 +88,7 @@ def suggest(
     already = {s.pin.name for s in suggestions}
     kept: list[Kept] = []
     if environments:
+        suggestions = [within_window(s, environments) for s in suggestions]
         more, kept = suggestions_of_windows(environments, setting, already)
         suggestions.extend(more)
         unknown.extend(_undecided(environments))
