@@ -25,13 +25,14 @@ def with_value(pin: Pin, value: str) -> str:
     held = pin.value or ""
     if holds_digest(pin):
         return f"@{value.removeprefix('@')}" if held.startswith("@") else value.removeprefix("@")
-    if pin.effective and pin.effective != held:  # the place holds a part of the reference
+    whole = "/" in held or ":" in held.removeprefix(":")
+    if pin.effective and pin.effective != held and not whole:  # the place holds a part of the reference
         before = pin.effective.removesuffix(held)
         if before.endswith("/") and not {"/", ":", "@"} & {*held, *value} and value != held:
             return f"{held}:{value}"  # the repository's own name, without a tag so far
         if held.startswith(":"):
             return value if value.startswith((":", "@")) else f":{value}"
-        return value.removeprefix(":") if "/" not in held else value
+        return value.removeprefix(":")
     if "$" in held or not held:
         return value
     parts = _REFERENCE.fullmatch(held)

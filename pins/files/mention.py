@@ -72,7 +72,7 @@ def part_of(value: Value) -> Part:
 def _known_version(value: Value) -> Value:
     """The variable in a string that is known in part, which holds a version: `${TORCH}` of ``${TORCH}+$(local)``."""
     runs = [run for run in _runs(value) if run[0].variables and not unknown_of(tuple(run))]
-    return next((tuple(run) for run in runs if re.match(r"v?[0-9]+\.[0-9]", text_of(tuple(run)))), ())
+    return next((tuple(run) for run in runs if re.search(r"[0-9]", text_of(tuple(run)))), ())
 
 
 def _runs(value: Value) -> list[list[Fragment]]:

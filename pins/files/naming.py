@@ -27,7 +27,7 @@ _VERSIONED = re.compile(
 )
 _ADDRESS = re.compile(r"\d+(?:\.\d+){3}\Z")
 _VERSION_LIKE = re.compile(r"v?\d+(?:[.\d]*\d)?(?:[-+._!~a-zA-Z0-9]*)\Z|[0-9a-f]{7,40}\Z|[A-Za-z][\w./-]*\d[\w./+-]*\Z")
-_COMMIT = re.compile(r"[0-9a-f]{40}\Z")
+_PLAIN_VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.+~-]*\Z|(?=\S*\d)(?=\S*[a-f])[0-9a-f]{7,40}\Z")
 _SAYS_COMMIT = re.compile(r"(?:\A|_)(?:COMMIT|REF|REV|REVISION|BRANCH|HASH|SHA|TAG|CHECKOUT|VERSION|GIT)(?:_|\Z)")
 _BOUND = re.compile(r"\s*(?:===?|~=|!=|<=?|>=?)\s*\d[\w.*+!-]*(?:\s*,\s*(?:===?|~=|!=|<=?|>=?)\s*\d[\w.*+!-]*)*\s*\Z")
 _OF_THE_BUILD = frozenset({"vcs", "app", "project", "image", "docker", "release", "package", "build-git", "git-commit"})
@@ -54,8 +54,8 @@ def says_version(variable: str, value: str) -> bool:
     name = variable.upper()
     if _NOT_A_PIN.search(name) or len(value) > 100:
         return False
-    if _COMMIT.match(value):
-        return bool(_SAYS_COMMIT.search(name))
+    if _SAYS_COMMIT.search(name) and _PLAIN_VERSION.match(value) and not _ADDRESS.match(value):
+        return True
     if not _PIN_NAME.search(name) or "://" in value:
         return False
     if _BOUND.match(value):

@@ -40,7 +40,7 @@ class ReadRequirement:
         name_part: name and extras, behind which a specifier would go; () where none can.
         url: for a repository its address without the ref, else the URL or path.
         ref: the part of a repository URL that names a revision, () when it names none.
-        whole_url: the URL as written, with its places.
+        whole_url: the URL or path as written, with its places.
         marker: the environment marker, "" when there is none.
         unnamed: the part of the name that is not known, () when all of it is; `name` then holds the reference to it, as
             in "cupy-cuda${CUDA}x".
@@ -74,7 +74,9 @@ def read_requirement(value: Value) -> ReadRequirement | None:
     match = _NAME.match(text)
     named = match is not None and text[match.end() : match.end() + 1] == "@"
     if match is None or (not named and _is_path(text)):
-        return ReadRequirement(RequirementKind.PATH, "", url=text_of(value)) if _is_path(text) else None
+        return (
+            ReadRequirement(RequirementKind.PATH, "", url=text_of(value), whole_url=value) if _is_path(text) else None
+        )
     name = canonicalize_name(match[1])
     position = match.end()
     if text[position : position + 1] == "@":

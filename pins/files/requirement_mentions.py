@@ -1,12 +1,13 @@
 """From a requirement to the pins in it."""
 
 import posixpath
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from pins.files.commands.download import versions_in
 from pins.files.mention import Mention, Part, part_of
-from pins.files.requirement import ReadRequirement, RequirementKind, version_in_file
+from pins.files.requirement import ReadRequirement, RequirementKind, name_in_file, version_in_file
 from pins.files.values import Value, cut, text_of, unknown_of
 from pins.model import Form, PinKind
 
@@ -15,7 +16,7 @@ Blank = Callable[[PinKind, str], Mention]
 
 
 def mentions_of(read: ReadRequirement, blank: Blank) -> list[Mention]:
-    """The pins of one requirement; none for a path."""
+    """The pins of one requirement; none for a path that says no version."""
     match read.kind:
         case RequirementKind.SPECIFIER:
             return [_specifier(read, blank(PinKind.PACKAGE, read.name))]
@@ -24,7 +25,7 @@ def mentions_of(read: ReadRequirement, blank: Blank) -> list[Mention]:
         case RequirementKind.URL:
             return _url(read, blank)
         case RequirementKind.PATH:
-            return []
+            return _path(read, blank)
 
 
 def _specifier(read: ReadRequirement, mention: Mention) -> Mention:
@@ -67,6 +68,21 @@ def _repository(read: ReadRequirement, mention: Mention) -> Mention:
     else:
         mention.parts, mention.form = (insertion_after(read.whole_url),), Form.OPEN
     return mention
+
+
+def _path(read: ReadRequirement, blank: Blank) -> list[Mention]:
+    """A wheel or source archive by its file name, which says a version: another one has another name."""
+    filename = posixpath.basename(read.url)
+    version = version_in_file(filename).split("+")[0]
+    if not re.match(r"\d+(?:\.\d+)+", version):
+        return []
+    start = read.url.rfind("/") + 1 + filename.find(version)
+    part = part_of(cut(read.whole_url, start, start + len(version)))
+    if part.span is None:
+        return []
+    mention = blank(PinKind.URL, name_in_file(filename))
+    mention.parts, mention.effective = (part,), read.url
+    return [mention]
 
 
 def _url(read: ReadRequirement, blank: Blank) -> list[Mention]:

@@ -238,6 +238,7 @@ def test_an_arg_that_no_command_takes_is_a_pin_by_what_it_holds(line: str, expec
         "ARG KEY_ID=2554f490101742ccdc56620a938f847f61754be6",
         "ARG FOO_SHA256=2554f490101742ccdc56620a938f847f61754be62554f490101742ccdc56620a",
         "ARG PIP_INDEX=https://h.example/whl/cu128",
+        "ARG REF_PORT=127.0.0.1",
         "ARG MIRROR=https://h.example/simple/",
         "ARG SITE=https://h.example/ubuntu/22.04/x",
     ],
@@ -293,3 +294,51 @@ def test_an_image_put_together_without_a_tag_takes_one(tmp_path: Path) -> None:
     file.write_bytes(b"ARG REGISTRY=h.example\nARG BASE=$REGISTRY/acme/foo-long-name\nFROM $BASE\n")
     after = set_pins(SetRequest(file, ("h.example/acme/foo-long-name=1.4",))).after
     assert after == file.read_bytes().replace(b"-name", b"-name:1.4")
+
+
+def test_of_an_image_by_tag_and_digest_both_are_pins() -> None:
+    digest = "sha256:" + "ab" * 32
+    data = f"ARG BASE=h.example/acme/foo:26.03-py3\nARG DIGEST={digest}\nFROM ${{BASE}}@${{DIGEST}}\n".encode()
+    tag, other = read_dockerfile(data, "Dockerfile").pins
+    assert (tag.value, other.value) == ("h.example/acme/foo:26.03-py3", digest)
+    assert apply(data, edits_for(data, tag, with_value(tag, "26.04-py3"))) == data.replace(b"26.03", b"26.04")
+
+
+# -- variables that depend on a choice, positional parameters, files by name ------------------------------------------
+
+
+def test_a_variable_made_of_one_that_a_choice_sets_is_followed() -> None:
+    found = read(
+        "RUN case $(uname -m) in x) A=x86 ;; *) A=arm ;; esac \\",
+        '  && export URL="${URL:-https://h.example/v0.8.1/foo-v0.8.1-${A}-musl.tar.gz}" && curl -L -o $A.tgz ${URL}',
+    )
+    pin = one(found, "foo")
+    assert (pin.value, pin.line, len(pin.places), len(pin.uses)) == ("0.8.1", 3, 2, 2)
+    assert pin.uses[0].excludes(pin.uses[1])
+
+
+def test_positional_parameters_are_followed() -> None:
+    found = read('RUN set -e; set -- foo==1.4 /w/bar-2.17.0-py3-none-any.whl; pip install --no-deps "$@"')
+    assert values(found) == [("foo", "1.4"), ("bar", "2.17.0")]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/w/foo_bar-2.17.0-cp312-cp312-linux_*.whl", [("foo-bar", "2.17.0")]),
+        ("foo-2.7.4.post1+cu12torch2.6-cp310-cp310-linux_x86_64.whl", [("foo", "2.7.4.post1")]),
+        ("./foo-2.17.tar.gz", [("foo", "2.17")]),
+        ("/w/foo-*.whl", []),
+        ("/w/*.whl", []),
+        ("./python", []),
+    ],
+)
+def test_a_file_that_pip_is_given_by_name_is_a_pin_where_the_name_says_a_version(
+    path: str, expected: list[tuple[str, str]]
+) -> None:
+    assert values(read(f"RUN pip install {path}")) == expected
+
+
+def test_versions_that_apt_is_to_prefer_are_pins() -> None:
+    found = read("RUN printf '%s\\n' 'Package: foo foo-dev' 'Pin: version 54.0-187-1' > /etc/apt/preferences.d/foo")
+    assert [(p.name, p.value, p.kind) for p in found.pins[1:]] == [("foo", "54.0-187-1", PinKind.APT)]

@@ -1,5 +1,6 @@
 """Which part of an image reference is a pin."""
 
+import re
 from collections.abc import Iterator
 
 from pins.files.commands.download import version_like
@@ -50,7 +51,9 @@ def _versions_of_image(base: Value, tag: Value) -> list[Part]:
         if not fragment.variables and not fragment.unknown:
             continue
         name = fragment.variables[0].name if fragment.variables else ""
-        if fragment.unknown or fragment in tag or version_like(fragment.text, name):
+        # in front of a digest, a whole reference with a tag of its own
+        tagged = "@" in text_of(base) and re.search(r":[^/:@]*\d[^/:@]*\Z", fragment.text) is not None
+        if fragment.unknown or fragment in tag or tagged or version_like(fragment.text, name):
             chosen.setdefault(fragment.variables or fragment.text, part_of((fragment,)))
     chains = [part.variables for part in chosen.values()]
     return [part for part in chosen.values() if not any(_ends_with(chain, part.variables) for chain in chains)]

@@ -13,9 +13,8 @@ from pins.model import PinKind
 
 _AT = re.compile(r"(@?[^@=]+)@([^@/]+)\Z")
 _GO = re.compile(r"([\w.-]+/[^@]+)@([^@]+)\Z")
-_GEM = re.compile(r"([A-Za-z][\w-]*):(\d\S*)\Z")
-_TOOLCHAIN = re.compile(r"(?:stable|beta|nightly)?-?\d[\w.-]*\Z|stable\Z|beta\Z|nightly\Z")
-_PYTHON = re.compile(r"(?:python|cpython-?)?(\d+(?:\.\d+)+\S*)\Z")
+_GEM = re.compile(r"([A-Za-z][\w-]*):([^:]+)\Z")
+_PYTHON = re.compile(r"(?:python|cpython-?)?([\w.+-]*\d[\w.+-]*)\Z")
 _ADDRESS = re.compile(r"(?:deb(?:-src)?\s+(?:\[[^\]]*\]\s+)?)?(https?://[^\s'\"]+)")
 
 
@@ -74,12 +73,13 @@ def _rust(stage: StageReading, words: tuple[Value, ...], command: Command) -> No
         if text_of(version) != "none":
             _chosen(stage, "rust", version, command, f"rustup --default-toolchain {text_of(version)}")
     texts = [text_of(word) for word in words]
-    if not texts[0].endswith("rustup"):
+    if posixpath.basename(texts[0]) != "rustup":
         return
-    if "default" in texts[1:2] or texts[1:3] in (["toolchain", "install"], ["override", "set"], ["toolchain", "add"]):
-        for word in words[2:]:
-            if _TOOLCHAIN.match(text_of(word)) or (word and word[0].variables):
-                _chosen(stage, "rust", word, command, f"rustup {' '.join(texts[1:])}")
+    named = words[2:] if texts[1:2] == ["default"] else ()
+    if texts[1:3] in (["toolchain", "install"], ["toolchain", "add"], ["override", "set"]):
+        named = words[3:]
+    toolchain = next((word for word in named if not text_of(word).startswith("-")), ())
+    _chosen(stage, "rust", toolchain, command, f"rustup {' '.join(texts[1:])}")
 
 
 def _arguments(words: tuple[Value, ...], actions: set[str]) -> list[Value]:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 
 from pins.files.dockerfile.stage_reading import StageReading
 from pins.files.joined import JoinedText
+from pins.files.mention import part_of
 from pins.files.requirement import read_requirement
 from pins.files.requirement_mentions import mentions_of
 from pins.files.shell.command import Command
 from pins.files.values import Fragment, Value, cut, shape_of, text_of
 from pins.files.words import Dialect, Lookup, expand, literal
-from pins.model import Installed
+from pins.model import Installed, PinKind
 
 REQUIREMENT_FILE = re.compile(
     r"(?:requirement|constraint|override)s?[^/]*\.(?:txt|in|pip)\Z|constraints?[^/]*\Z", re.IGNORECASE
@@ -49,11 +50,25 @@ def take_written(stage: StageReading, words: tuple[Value, ...], command: Command
     for line in lines:
         for match in _SOURCE.finditer(shape_of(line)):
             address(cut(line, *match.span(1)), command)
+    _preferences(stage, lines, command)
     name = text_of(words[0]).rsplit("/", 1)[-1]
     outputs = [*command.outputs, *(w for w in words[1:] if name == "tee" and not text_of(w).startswith("-"))]
     for output in outputs:
         path = posixpath.normpath(posixpath.join(command.directory or ".", text_of(output)))
         write_lines(stage, path, lines, command)
+
+
+def _preferences(stage: StageReading, lines: list[Value], command: Command) -> None:
+    """Versions that apt is to prefer: ``Package:`` and ``Pin: version`` in a file of preferences."""
+    package = ""
+    for line in lines:
+        shape = shape_of(line)
+        if match := re.match(r"Package:\s*(\S+)", shape):
+            package = match[1]
+        elif package and (match := re.match(r"Pin:\s*version\s+(\S+)", shape)):
+            mention = stage.blank(PinKind.APT, package, line, command, f"apt preference {package} {match[1]}")
+            mention.parts, mention.effective = (part_of(cut(line, *match.span(1))),), match[1]
+            stage.mentions.append(mention)
 
 
 def write_lines(stage: StageReading, path: str, lines: list[Value], command: Command) -> None:

@@ -15,7 +15,7 @@ from pins.files.shell.command import Command, Condition
 from pins.files.shell.conditions import choice_of, if_fails, if_holds, raw_text, text_of_node
 from pins.files.shell.decide import Decider, is_true
 from pins.files.shell.scripts import heredoc_text, script_in
-from pins.files.shell.state import ShellState, merge
+from pins.files.shell.state import ShellState, carry, merge
 from pins.files.shell.syntax import (
     AndOr,
     Case,
@@ -47,7 +47,7 @@ from pins.files.values import (
 from pins.files.words import Dialect, Lookup, expand, literal
 
 _ASSIGNMENT = re.compile(rb"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
-_WHOLE_ARRAY = re.compile(rb"\"?\$\{([A-Za-z_][A-Za-z0-9_]*)\[[@*]\]\}\"?")
+_WHOLE_ARRAY = re.compile(rb"\"?\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\[[@*]\]\}|[@*]|\{[@*]\})\"?")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _DEEPEST = 6
 _MOST_ALTERNATIVES = 6
@@ -151,7 +151,7 @@ class _Run:
     def _elements(self, token: Token, lookup: Lookup) -> list[Value]:
         """The elements of an array that a word is, such as ``"${PACKAGES[@]}"``; none for any other word."""
         match = _WHOLE_ARRAY.fullmatch(self.joined.text, token.start, token.end)
-        value = lookup(f"{match[1].decode()}[@]") if match else None
+        value = lookup(f"{(match[1] or b'').decode()}[@]") if match else None
         return elements_of(value) if value is not None else []
 
     def word(self, start: int, end: int, lookup: Lookup) -> Value:
@@ -172,14 +172,19 @@ class _Run:
             self.one(node, state)
             return
         name = names[0]
-        options = state.alternatives[name][:_MOST_ALTERNATIVES]
-        for condition, value in options:
+        known = {condition.choice: condition.arm for condition in self.conditions}
+        options = [o for o in state.alternatives[name] if known.get(o[0].choice, o[0].arm) == o[0].arm]
+        ends: list[tuple[Condition, ShellState]] = []
+        for condition, value in options[:_MOST_ALTERNATIVES]:
             inner = state.copy()
             inner.variables[name] = value
             del inner.alternatives[name]
             self._with((condition,)).simple(node, inner)
-            if len(options) == 1:
-                state.become(inner)
+            ends.append((condition, inner))
+        if len(ends) == 1:
+            state.become(ends[0][1])
+        else:
+            carry(state, ends)
 
     def _mentions(self, node: Simple, name: str) -> bool:
         text = self.joined.text[node.start : node.end]
@@ -332,6 +337,10 @@ class _Run:
                 state.directory = posixpath.normpath(posixpath.join(state.directory or ".", text_of(target)))
         elif name == "popd":
             state.directory, state.previous = state.previous, state.directory
+        elif name == "set" and any(text_of(word) == "--" for word in words[1:]):
+            given = words[[text_of(word) for word in words].index("--") + 1 :]
+            state.variables["[@]"] = array_of(given)  # the positional parameters are an array without a name
+            state.variables.update({str(number): value for number, value in enumerate(given, start=1)})
         elif name in _SHELLS:
             self._shell_argument(command, state)
         elif name == "eval" and len(words) > 1:

@@ -56,3 +56,12 @@ def merge(state: ShellState, before: ShellState, ends: list[tuple[Condition, She
             state.alternatives[name] = known
             state.variables[name] = known[0][1]
     state.directory = before.directory
+
+
+def carry(state: ShellState, ends: list[tuple[Condition, ShellState]]) -> None:
+    """What holds behind a command that ran once for each value of a variable: what it has set has as many values."""
+    for name in {name for _, inner in ends for name, value in inner.variables.items()}:
+        values = [(condition, inner.variables[name]) for condition, inner in ends if name in inner.variables]
+        if name not in state.alternatives and any(value != state.variables.get(name) for _, value in values):
+            state.alternatives[name] = values
+            state.variables[name] = values[0][1]
