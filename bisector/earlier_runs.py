@@ -1,7 +1,8 @@
 """How long builds and runs took in earlier runs like the one that is planned."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
@@ -9,6 +10,7 @@ from bisector.entries import BuildStatus
 from bisector.journal import Journal
 from bisector.request import RunRequest
 from bisector.runs import JOURNAL, all_runs
+from bisector.stage_times import StageTime, stage_seconds, stage_times
 from pins.errors import PinsError
 
 LOOKED_AT = 30
@@ -30,12 +32,15 @@ class Durations:
     build: float
     run: float
     runs: int
+    stages: Mapping[str, StageTime] = field(default_factory=dict)
+    """What the stages of the Dockerfile took, by name; empty where no log tells."""
 
 
 def earlier_durations(request: RunRequest) -> Durations | None:
     """What a build and a run took in earlier runs of this environment and Dockerfile; None where there are none."""
     builds: list[float] = []
     runs: list[float] = []
+    stages: list[dict[str, float]] = []
     alike = 0
     for directory in all_runs()[:LOOKED_AT]:
         found = _durations_in(directory, request)
@@ -43,13 +48,16 @@ def earlier_durations(request: RunRequest) -> Durations | None:
             continue
         builds += found[0]
         runs += found[1]
+        stages += found[2]
         alike += 1
         if alike == ENOUGH:
             break
-    return Durations(median(builds), median(runs), alike) if builds and runs else None
+    return Durations(median(builds), median(runs), alike, stage_times(stages)) if builds and runs else None
 
 
-def _durations_in(directory: Path, request: RunRequest) -> tuple[list[float], list[float]] | None:
+def _durations_in(
+    directory: Path, request: RunRequest
+) -> tuple[list[float], list[float], list[dict[str, float]]] | None:
     try:
         journal = Journal(directory / JOURNAL, writable=False)
     except (PinsError, OSError):
@@ -61,10 +69,19 @@ def _durations_in(directory: Path, request: RunRequest) -> tuple[list[float], li
         dockerfile = before.get("docker", {}).get("dockerfile")
         if request.docker.dockerfile is not None and dockerfile != str(request.docker.dockerfile):
             return None
-        builds = [build.seconds for build in journal.builds() if build.status is BuildStatus.BUILT]
+        built = [build for build in journal.builds() if build.status is BuildStatus.BUILT]
+        builds = [build.seconds for build in built]
+        stages = [stage_seconds(_text(directory / build.log)) for build in built] if request.in_containers else []
         runs = [run.ended.seconds for run in journal.runs() if run.ended is not None]
     except (PinsError, ValueError, AttributeError):
         return None  # of an older version, or damaged: the plan does without it
     finally:
         journal.close()
-    return (builds, runs) if builds and runs else None
+    return (builds, runs, [each for each in stages if each]) if builds and runs else None
+
+
+def _text(log: Path) -> str:
+    try:
+        return log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

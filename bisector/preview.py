@@ -2,7 +2,7 @@
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from bisector.request import RunRequest
 from bisector.search_order import in_search_order
 from bisector.smoke import check_script
 from bisector.space import Chain
+from bisector.stage_times import proposals
 
 CONFIRMATIONS = 6
 """Further runs of the script on builds that exist: several at the culprit and its predecessor."""
@@ -77,4 +78,8 @@ def plan(request: RunRequest) -> Plan:
     reasons: dict[Candidate, str] = {}
     chain = lay_chain(axes, environment, reasons, known=known_bad(request, axes), whole=True)
     notes = (*environment.notes, *([] if request.first_good else divergences(axes)))
-    return Plan(axes, chain, tuple(reasons.items()), notes, earlier_durations(request))
+    found = Plan(axes, chain, tuple(reasons.items()), notes, earlier_durations(request))
+    reusable: dict[str, bool] = getattr(environment, "reusable_stages", dict)()  # of those that build stages
+    if found.durations is None or not reusable:
+        return found
+    return replace(found, notes=(*notes, *proposals(found.durations.stages, reusable, found.most_builds)))

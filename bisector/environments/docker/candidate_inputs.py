@@ -62,6 +62,9 @@ class CandidateInputs(Protocol):
             EnvironmentFailureError: it has changed.
         """
 
+    def reusable_stages(self) -> Mapping[str, bool]:
+        """The stages that `--reuse-stage` could take, in lower case, with whether packages would be put over them."""
+
     def shared_steps(self, directory: Path) -> dict[str, tuple[BuildStep, ...]]:
         """What is built once for all candidates, by stage (`--reuse-stage`), written into directories beside this one.
 

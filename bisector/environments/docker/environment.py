@@ -124,6 +124,10 @@ class DockerEnvironment(ContainerEnvironment):
             image = str(client.images.get(tag).id)
         return self._kept(recipe.input_hash, image, directory)
 
+    def reusable_stages(self) -> dict[str, bool]:
+        """The stages that `--reuse-stage` could take, with whether packages would be put over them."""
+        return dict(self._inputs.reusable_stages())
+
     def forget(self, recipe: Recipe) -> None:
         """See `Environment.forget`; cache mounts are kept, as the Dockerfile asks for them."""
         self._forgotten.add(recipe.input_hash)

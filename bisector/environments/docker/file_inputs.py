@@ -15,7 +15,13 @@ from pathlib import Path
 
 from bisector.environments.docker.candidate_inputs import BuildStep
 from bisector.environments.docker.inputs import BuildInputs
-from bisector.environments.docker.reused_stages import built_stage, stages_among, with_overlay, with_reused_stages
+from bisector.environments.docker.reused_stages import (
+    all_stages,
+    built_stage,
+    stages_among,
+    with_overlay,
+    with_reused_stages,
+)
 from bisector.file_axes.request import INDEX
 from bisector.file_axes.slots import value_of
 from bisector.file_axes.space import FilePart, FileSpace
@@ -165,6 +171,21 @@ class FileInputs:
                         " Put it back and resume, or start a new run"
                     )
             self._inputs(number, part.history.bad, part.history.bad.data).require_unchanged()
+
+    def reusable_stages(self) -> dict[str, bool]:
+        """See `CandidateInputs.reusable_stages`: those that `check` would not refuse, and that are not reused yet."""
+        found: dict[str, bool] = {}
+        for number, part in enumerate(self._space.parts):
+            for stage in all_stages(part.history.bad.data):
+                alone = replace(self._request, reuse_stages=((stage, ""),))
+                inputs = FileInputs(alone, self._space, self.pins, self.time, bases=False)
+                try:
+                    inputs._check_reused()
+                except UsageError:
+                    continue
+                if stage not in self._reused:
+                    found[stage] = bool(inputs._overlaid(number))
+        return found
 
     def shared_steps(self, directory: Path) -> dict[str, tuple[BuildStep, ...]]:
         """See `CandidateInputs.shared_steps`: stages as the bad end has them; none where the user names an image."""

@@ -179,6 +179,10 @@ class BuildInputs:
                 f" {self.context / '.dockerignore'} and start again"
             )
 
+    def reusable_stages(self) -> dict[str, bool]:
+        """See `CandidateInputs.reusable_stages`: only ends that are read from files have any."""
+        return {}
+
     def shared_steps(self, directory: Path) -> dict[str, tuple[BuildStep, ...]]:  # noqa: ARG002 - there is none
         """See `CandidateInputs.shared_steps`."""
         return {}

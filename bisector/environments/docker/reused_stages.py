@@ -46,9 +46,14 @@ def with_reused_stages(text: bytes, images: Mapping[str, str]) -> bytes:
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
+def all_stages(text: bytes) -> list[str]:
+    """The stages of a file, in lower case; one without a name goes by its number."""
+    return [name.lower() for name in stage_names(read_dockerfile(text.decode("utf-8", "surrogateescape")))]
+
+
 def stages_among(text: bytes, stages: Sequence[str]) -> list[str]:
     """Those of these stages that a file has, in lower case."""
-    names = [name.lower() for name in stage_names(read_dockerfile(text.decode("utf-8", "surrogateescape")))]
+    names = all_stages(text)
     return [stage.lower() for stage in stages if stage.lower() in names]
 
 
