@@ -30,6 +30,7 @@ GONE = "gone.json"
 _FETCHED = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _STALE_PACK = 24 * 3600.0
 """Seconds after which what a killed fetch has left is removed."""
+_UNREACHABLE = re.compile(r"unable to access '[^']*': ")
 _NOT_THERE = re.compile(
     r"repository .*not found|repository .*does not exist|does not appear to be a git repository|no such project"
     r"|project .*could not be found",
@@ -209,7 +210,7 @@ class Clone:
                 self.git(*words, *_FETCHED)  # its HEAD names a branch that does not exist
         except GitFailedError as error:
             shown = self.address.shown
-            why = str(error).rpartition(": ")[2]
+            why = _fault(error)
             if _NOT_THERE.search(error.said):
                 raise UsageError(
                     f"there is no repository {shown}, or it is not to be read with the credentials that git has: {why}"
@@ -311,3 +312,9 @@ def _write(path: Path, content: bytes) -> None:
 def summary_of(refs: Mapping[str, str]) -> list[str]:
     """The names that people give to refs: without what git puts before branches and tags."""
     return [re.sub(r"^refs/(?:heads|tags|remotes)/", "", name) for name in refs]
+
+
+def _fault(error: GitFailedError) -> str:
+    """What git says is wrong, without where, which is said beside it."""
+    said = str(error).partition(": ")[2].removeprefix("fatal: ")
+    return _UNREACHABLE.sub("", said)
