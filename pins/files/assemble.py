@@ -5,21 +5,18 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pins.files.commands.download import versions_in
 from pins.files.dockerfile.stages import Role
 from pins.files.dockerfile.syntax import Instruction
 from pins.files.dockerfile.variables import plain_comment
-from pins.files.mention import Mention, Part, part_of
-from pins.files.naming import dashed, says_version, stem, wants_version
-from pins.files.requirement import repository_name
-from pins.files.values import Declaration, Value, cut, text_of, unknown_of, without_credentials
+from pins.files.mention import Mention, Part
+from pins.files.naming import dashed, stem, wants_version
+from pins.files.values import Declaration, Value, without_credentials
+from pins.files.variable_pins import address_held, version_held, without_value
 from pins.model import Form, Override, Pin, PinKind, PinUse, Place, Quoting, Scope
 
 WhyUnset = Callable[[str, str], str]
 """Why a variable has no value in a stage, from (name, stage); "" where nothing more is known."""
 
-_REVISION = re.compile(r"(?:\.git(?:#|@)|(?<=\w)#(?=[\w./-]+\Z)|(?<=\w)@(?=[\w./-]+\Z))([\w./+-]+)(?::[\w./-]*)?\Z")
-"""The revision at the end of a repository's address: behind a `#` for the builder, behind an `@` for pip."""
 _SHIPPING = frozenset({Role.TARGET, Role.SHIPS})
 
 
@@ -127,7 +124,7 @@ def _unused(groups: list[_Group], declarations: Mapping[Declaration, Value], fil
     for declaration, value in declarations.items():
         if not value[-1].variables or value[-1].variables[0] != declaration:
             continue
-        mention = _version_held(declaration, value) or _address_held(declaration, value)
+        mention = version_held(declaration, value) or address_held(declaration, value)
         if mention is None:
             continue
         spans = [part.span[:2] for part in mention.parts if part.span]
@@ -138,43 +135,6 @@ def _unused(groups: list[_Group], declarations: Mapping[Declaration, Value], fil
         groups.append(_Group(mention.kind, [mention], mention.parts))
 
 
-def _version_held(declaration: Declaration, value: Value) -> Mention | None:
-    part = part_of(value)
-    if part.span is None or part.text is None or not part.whole or not says_version(declaration.name, part.text):
-        return None
-    return _held(declaration, PinKind.TEXT, dashed(declaration.name), (part,), part.text)
-
-
-def _address_held(declaration: Declaration, value: Value) -> Mention | None:
-    """What an address pins that a variable holds for a script: a repository at a revision, or a version in it."""
-    text = text_of(value)
-    if unknown_of(value) or not re.match(r"(?:git\+)?https?://[^/]+/\S+\Z", text):
-        return None
-    if revision := _REVISION.search(text):
-        ref = part_of(cut(value, *revision.span(1)))
-        if ref.span is None:
-            return None
-        address = text[: revision.start(1) - 1].removeprefix("git+")
-        mention = _held(declaration, PinKind.GIT, repository_name(address), (ref,), ref.text or "")
-        mention.repo, mention.name_from_variable = address, False
-        return mention
-    found = [download for download in versions_in(value) if download.name]
-    parts = tuple(part_of(version) for version in found[0].versions) if found else ()
-    if not parts or any(part.span is None for part in parts):
-        return None
-    mention = _held(declaration, PinKind.URL, found[0].name, parts, text)
-    mention.repo, mention.name_from_variable = found[0].repository, False
-    mention.note = found[0].note
-    return mention
-
-
-def _held(declaration: Declaration, kind: PinKind, name: str, parts: tuple[Part, ...], effective: str) -> Mention:
-    line, start = declaration.line, declaration.start
-    return Mention(
-        kind, name, parts, Form.VALUE, effective, declaration.stage, line, start, "", name_from_variable=True
-    )
-
-
 def _without_default(groups: list[_Group], missing: Sequence[Declaration], file: str) -> None:
     """ARGs that only whoever builds can give, whose names say that they are pins."""
     taken = {d.name for group in groups for part in group.parts for d in part.variables}
@@ -182,11 +142,9 @@ def _without_default(groups: list[_Group], missing: Sequence[Declaration], file:
         if declaration.name in taken or not wants_version(declaration.name):
             continue
         taken.add(declaration.name)
-        reason = f"{declaration.name} is an ARG without a default: whoever builds gives it"
-        part = Part(None, None, (declaration,), reason)
-        mention = _held(declaration, PinKind.TEXT, dashed(declaration.name), (part,), "")
+        mention = without_value(declaration)
         mention.file = file
-        groups.append(_Group(PinKind.TEXT, [mention], (part,)))
+        groups.append(_Group(mention.kind, [mention], mention.parts))
 
 
 def _name(groups: list[_Group]) -> None:
