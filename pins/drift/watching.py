@@ -1,5 +1,6 @@
 """From paths to what rules look at: files with their pins, and what `pins.toml` says beside them."""
 
+import posixpath
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +13,11 @@ from pins.drift.last_changes import LastChanges
 from pins.drift.model import About, Subject, Unknown, WatchedFile, WatchedPin
 from pins.drift.readings.line_dates import LineDates
 from pins.errors import PinsError, UsageError
+from pins.files.dockerfile.read import ReadOptions
 from pins.files.locate import Tree, locate
 from pins.files.patterns import Pattern, pattern_pins
-from pins.files.read import pin_files
+from pins.files.read import pin_files, read_pins
+from pins.files.surroundings import Shown
 from pins.hazards.gather import gather
 from pins.hazards.subject import Subject as FileReading
 from pins.metadata.environments.model import FileEnvironments
@@ -108,7 +111,7 @@ def watch(request: WatchRequest) -> Watched:
             place = prefix[tree.root] + (reading.identity or reading.file)
             if reading.kind != "document" or reading.identity == relative:
                 files.setdefault(
-                    place, _file(place, _with_patterns(reading, patterns), tree, request, changes.get(tree.root))
+                    place, _file(place, _with_all_pins(reading, tree, patterns), tree, request, changes.get(tree.root))
                 )
         if not any(reading.identity == relative for reading in readings):
             directories.append((prefix[tree.root] + relative).rstrip("/"))
@@ -133,13 +136,16 @@ def watch(request: WatchRequest) -> Watched:
     return Watched(subject, tuple(unread), tuple(directories), targets, acks, located[0][0].root)
 
 
-def _with_patterns(reading: FileReading, patterns: tuple[Pattern, ...]) -> FileReading:
+def _with_all_pins(reading: FileReading, tree: Tree, patterns: tuple[Pattern, ...]) -> FileReading:
+    """The file with the pins of those that it includes, and those that the user describes."""
+    found = reading.pin_set
+    if reading.kind == "requirements" and reading.identity:
+        options = ReadOptions(context=Shown(tree.context(), reading.identity, reading.file))
+        found = read_pins(reading.data, reading.file, options, within=reading.identity)
     fitting = tuple(pattern for pattern in patterns if pattern.fits(reading.identity or reading.file))
-    found = pattern_pins(reading.data, reading.file, fitting) if fitting else ()
-    if not found:
-        return reading
-    pins = tuple(sorted((*reading.pin_set.pins, *found), key=lambda pin: pin.line))
-    return replace(reading, pin_set=replace(reading.pin_set, pins=pins))
+    described = pattern_pins(reading.data, reading.file, fitting) if fitting else ()
+    pins = tuple(sorted((*found.pins, *described), key=lambda pin: pin.line)) if described else found.pins
+    return replace(reading, pin_set=replace(found, pins=pins))
 
 
 def _file(
@@ -177,17 +183,29 @@ def watched_pins(pins: Sequence[Pin], place: str) -> list[WatchedPin]:
 
 def _with_nested(files: list[WatchedFile]) -> list[WatchedFile]:
     """Pins of files that these install from, where those are not watched themselves, with the first that does."""
-    taken = {file.place for file in files} | {file.reading.file for file in files}
+    taken = {file.place for file in files}
     result = []
     for file in files:
         nested: dict[str, list[Pin]] = {}
         for pin in file.reading.pin_set.pins:
-            if pin.file not in taken:
-                nested.setdefault(pin.file, []).append(pin)
+            place = _place_of(pin, file)
+            if place not in taken:
+                nested.setdefault(place, []).append(pin)
         taken |= set(nested)
         more = [watched for place, pins in nested.items() for watched in watched_pins(pins, place)]
         result.append(replace(file, pins=(*file.pins, *more)) if more else file)
     return result
+
+
+def _place_of(pin: Pin, file: WatchedFile) -> str:
+    """The path of a pin's file from the top of the repository that its including file is in."""
+    shown = file.reading.file
+    if pin.file == shown:
+        return file.place
+    if file.reading.kind != "requirements":  # of a Dockerfile: the path in its build context
+        return file.place.removesuffix(file.reading.identity) + pin.file
+    inside = posixpath.relpath(pin.file, posixpath.dirname(shown) or ".")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file.place), inside))
 
 
 def _environments(reading: FileReading, request: WatchRequest) -> Callable[[], FileEnvironments | None]:
