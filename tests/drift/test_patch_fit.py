@@ -67,7 +67,7 @@ def edited(lines: Sequence[str], what: Sequence[tuple[str, int]], word: str) -> 
     return result
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(change=edits, drift=edits)
 def test_hunks_go_where_git_apply_puts_them_or_nowhere_where_it_refuses(
     change: list[tuple[str, int]], drift: list[tuple[str, int]], tmp_path: Path
