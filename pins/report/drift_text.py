@@ -149,8 +149,8 @@ def drift_annotations(report: DriftReport) -> str:
 def _annotation(reported: Reported) -> str:
     one = reported.finding
     command = "notice" if one.severity is Severity.NOTE else one.severity.value
-    properties = {"title": f"{one.rule}: {one.pin}" if one.pin else one.rule}
+    properties = {"title": one_line(f"{one.rule}: {one.pin}" if one.pin else one.rule)}
     if one.file:
-        properties = {"file": one.file, "line": str(max(one.line, 1)), **properties}
-    message = "\n".join((f"{one.summary}.", *one.evidence, *([f"{one.suggestion}."] if one.suggestion else [])))
-    return annotation(command, properties, message)
+        properties = {"file": one_line(one.file), "line": str(max(one.line, 1)), **properties}
+    said = (f"{one.summary}.", *one.evidence, *([f"{one.suggestion}."] if one.suggestion else []))
+    return annotation(command, properties, "\n".join(map(one_line, said)))

@@ -198,6 +198,6 @@ def _unneeded(acks: Sequence[Ack], before: Remembered, entries: Mapping[str, Ent
     return said
 
 
-def _rank(reported: Reported) -> tuple[int, int, str, str, str]:
+def _rank(reported: Reported) -> tuple[int, int, str, int, str, str]:
     one = reported.finding
-    return _ORDER[reported.state], _SEVERITIES[one.severity], one.place, one.pin, one.rule
+    return _ORDER[reported.state], _SEVERITIES[one.severity], one.place, one.line, one.pin, one.rule
