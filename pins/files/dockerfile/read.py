@@ -19,7 +19,7 @@ from pins.files.dockerfile.stage_reading import FileReader
 from pins.files.dockerfile.stage_state import Inherited, StageState
 from pins.files.dockerfile.stages import Role, Stage, Stages, Step, read_stages
 from pins.files.dockerfile.syntax import Instruction, json_words, split_dockerfile
-from pins.files.dockerfile.variables import PLATFORM_ARGUMENTS, assignments, comment_of
+from pins.files.dockerfile.variables import PLATFORM_ARGUMENTS, comment_of
 from pins.files.joined import JoinedText
 from pins.files.mention import Mention
 from pins.files.repositories import Checkouts
@@ -189,9 +189,13 @@ class _Reading:
 
     def _note_missing(self, step: Step) -> None:
         instruction = step.instruction
-        for assignment in assignments(instruction, self.stages.syntax.escape):
-            name = assignment.name
-            if assignment.start >= 0 or name in step.environment.values or name in PLATFORM_ARGUMENTS:
+        values = step.environment.values
+        text = instruction.body.text
+        if b"=" in text and b" " not in text:  # as nearly always: a default
+            return
+        for word in text.split():
+            name = word.decode("utf-8", "replace")
+            if not name.isidentifier() or name in values or name in PLATFORM_ARGUMENTS:
                 continue
             said = comment_of(instruction, self.stages.syntax.escape)
             given = Declaration(name, "ARG", step.stage.name, self.file, instruction.line, instruction.start, said)
