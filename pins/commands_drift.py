@@ -192,7 +192,8 @@ def _checked(asked: _Asked, progress: Callable[[str], None]) -> "Ended":
     store = _store(asked, watched)
     tell = _told(asked, watched)
     pins = sum(1 for _ in watched.subject.pins())
-    progress(f"Checking {pins} pins in {len(watched.subject.files)} files.")
+    files = len(watched.subject.files)
+    progress(f"Checking {pins} pin{'s' * (pins != 1)} in {files} file{'s' * (files != 1)}.")
     with open_tools(
         index_url=asked.index_url,
         extra_index_url=asked.extra_index_url,

@@ -63,6 +63,7 @@ class LocalIndex:
         metadata_files: whether metadata files are advertised and served.
         validators: whether pages carry an ETag.
         ranges: whether parts of files are served.
+        delayed: set once a request has come that has to wait.
     """
 
     def __init__(self, *, html_only: bool = False, upload_times: bool = True, metadata_files: bool = True) -> None:
@@ -77,6 +78,7 @@ class LocalIndex:
         self._delay = 0.0
         self._credentials: tuple[str, str] | None = None
         self._closing = threading.Event()
+        self.delayed = threading.Event()
         self._server: ThreadingHTTPServer | None = None
 
     def __enter__(self) -> Self:
@@ -238,6 +240,7 @@ class LocalIndex:
 
     def _wait(self) -> None:
         if self._delay:
+            self.delayed.set()
             self._closing.wait(self._delay)
 
     def page(self, path: str, accept: str) -> tuple[str, bytes] | None:
