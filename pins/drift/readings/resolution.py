@@ -61,11 +61,13 @@ class Resolved:
         conflicts: environments in which nothing fits.
         unknown: why that cannot be told of others, as sentences.
         newer: by name of an exact pin.
+        uncounted: what is installed besides, and of which it is not known what it requires, as sentences.
     """
 
     conflicts: tuple[Conflict, ...]
     unknown: tuple[str, ...]
     newer: Mapping[str, Newer]
+    uncounted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,8 @@ def _resolved(gathered: Gathered, python: str) -> Resolved:
             unknown += answer.unknown
         for name, found in _newer(problem, gathered.source):
             newer[name] = _both(newer[name], found) if name in newer else found
-    return Resolved(tuple(conflicts), tuple(dict.fromkeys(unknown)), newer)
+    uncounted = tuple(note for note in gathered.notes if note.endswith("not counted"))
+    return Resolved(tuple(conflicts), tuple(dict.fromkeys(unknown)), newer, uncounted)
 
 
 def _environments(gathered: Gathered) -> Iterator[Problem]:

@@ -35,32 +35,37 @@ async def _check(pin: PackagePin, built: datetime | None, observations: Observat
     if now is None:
         return unknown(f"no index has a release of {name} that {pin.written} takes: asked {project.asked}")
     when = built or await last_built(pin.file, pin.about.line, observations)
-    then, said = _then(pin, project, when, previous)
+    then, said = _then(pin, project, when, previous, told=built is not None)
     remembered = kept(str(then), str(pin.specifier), when)
     if then is None:
         return ok(remember=kept(str(now.version), str(pin.specifier), when))
     if then == now.version:
         return ok(remember=remembered)
+    first = _first_after(project, then, pin.python)
+    cap = f"cap it below what was not tried ({name}<{first}), or " if first is not None else ""
     return found(
         finding(
             ID,
             pin.about,
             line_of(now.version),
-            f"{pin.written} came to {then} {said} and comes to {now.version} now: the next edit of this file changes it"
-            " silently",
+            f"{pin.written} came to {then} {said}, and comes to {now.version} now: the next edit of this file changes"
+            " it silently",
             evidence=list(_between(project, then, now, pin.python)),
-            suggestion=f"cap it below what was not tried ({name}<{_next(then, now.version)}), or pin {name}=={then}",
+            suggestion=f"{cap}pin {name}=={then}",
         ),
         remember=remembered,
     )
 
 
-def _then(pin: PackagePin, project: Project, when: datetime | None, previous: Json) -> tuple[Version | None, str]:
+def _then(
+    pin: PackagePin, project: Project, when: datetime | None, previous: Json, *, told: bool
+) -> tuple[Version | None, str]:
     """What the requirement came to when the layer was built, and when that was, in words; None where nothing tells."""
     if when is not None and project.tells_times:
         at_that_time = best(project.releases(before=when, python=pin.python), pin.specifier)
         if at_that_time is not None:
-            return at_that_time.version, f"when it was last built, or could have been ({when:%Y-%m-%d})"
+            what = "it was last built" if told else "its layer was last changed"
+            return at_that_time.version, f"when {what} ({when:%Y-%m-%d})"
     remembered = baseline(previous, str(pin.specifier), when)
     try:
         return (Version(remembered), "when it was first looked at") if isinstance(remembered, str) else (None, "")
@@ -78,18 +83,15 @@ def _between(project: Project, then: Version, now: Release, python: str) -> Iter
         yield f"{then} was yanked: {gone.yanked_reason or 'without a reason'}"
 
 
+def _first_after(project: Project, then: Version, python: str) -> Version | None:
+    """The first release that came after a version, None where the newest is older."""
+    later = [one.version for one in project.releases(python=python) if not one.yanked and one.version > then]
+    return min((one for one in later if not one.is_prerelease), default=None)
+
+
 def line_of(version: Version) -> str:
     """The release line of a version, such as "3.1": one news for all of its releases."""
     return ".".join(map(str, version.release[:2]))
-
-
-def _next(then: Version, now: Version) -> str:
-    """The first version of the line that is not to be taken: "3.1.0" where 3.0.4 was tried and 3.1.2 was not."""
-    if now <= then:
-        return str(then)
-    old, new = (*then.release, 0, 0, 0), (*now.release, 0, 0, 0)
-    differing = next((i for i in range(len(now.release)) if old[i] != new[i]), len(now.release) - 1)
-    return ".".join(str(new[i]) if i <= differing else "0" for i in range(max(len(now.release), 2)))
 
 
 FLOATING_MOVED = ListedRule(

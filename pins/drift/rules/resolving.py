@@ -18,6 +18,7 @@ from pins.drift.rules.package_pins import PackagePin, package_pins
 from pins.drift.rules.rule import ListedRule
 from pins.hazards.model import Severity
 
+_MOST_UNCOUNTED = 3
 UNRESOLVABLE = "unresolvable"
 NEWER = "newer-inside"
 
@@ -107,25 +108,28 @@ async def _newer(
     kept = _kept(previous, key)
     if kept is not None:
         inside = Newer(str(kept[0])) if kept else Newer()
+        uncounted = [str(one) for one in kept[1:]]
     else:
         resolved = await observations.get(resolution)
+        uncounted = list(resolved.uncounted[:_MOST_UNCOUNTED])
         inside = resolved.newer.get(pin.pin.name, Newer(unknown=f"{pin.written} is in no environment that is known"))
     if inside.unknown:
         return unknown(inside.unknown)
-    remembered: Json = {"key": key, "found": [inside.version] if inside.version else []}
+    remembered: Json = {"key": key, "found": [inside.version, *uncounted] if inside.version else []}
     if not inside.version:
         return found(remember=remembered)
     version = Version(inside.version)
     date = next((one.upload_time for one in newer if one.version == version), None)
     newest = newer[-1].version
+    what = "what is known of everything else here" if uncounted else "everything else here"
     outside = f"; {newest}, the newest, does not" if newest > version else ""
     return found(
         finding(
             NEWER,
             pin.about,
             line_of(version),
-            f"{pin.pin.name} {version} fits everything else here, and {current} is pinned{outside}",
-            evidence=[f"{version} was uploaded on {date:%Y-%m-%d}"] if date is not None else [],
+            f"{pin.pin.name} {version} fits {what}, and {current} is pinned{outside}",
+            evidence=[*([f"{version} was uploaded on {date:%Y-%m-%d}"] if date is not None else []), *uncounted],
             suggestion=f"try it: `bisector probe`, or {pin.pin.name}=={version}",
             severity=Severity.NOTE,
         ),
