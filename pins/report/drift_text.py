@@ -16,6 +16,9 @@ _STATES = {State.NEW: Tone.STRONG, State.OPEN: Tone.PLAIN, State.ACKED: Tone.FAI
 WORDS = {State.NEW: "new", State.OPEN: "open", State.ACKED: "acknowledged", State.RESOLVED: "resolved"}
 """How a person reads a state."""
 
+_MOST_REASONS = 5
+"""Reasons why something could not be told that are listed, those of most checks first."""
+
 
 def counted(report: DriftReport) -> str:
     """What there is, in a few words."""
@@ -90,8 +93,7 @@ def drift_text(report: DriftReport, *, width: int, color: bool, verbose: bool = 
         lines.extend(_finding(reported, width, color=color, full=verbose or reported.state is State.NEW))
     if report.unknown:
         lines.append(_paint("could not be told", Tone.DOUBT, color))
-        for reason, these in by_reason(report.unknown):
-            lines.extend(_indented(f"- {of_one_reason(reason, these)}", width))
+        lines.extend(line for said in _could_not_be_told(report, verbose) for line in _indented(f"- {said}", width))
         lines.append("")
     lines.extend(f"note: {note}" for note in report.notes)
     lines.append(counted(report))
@@ -99,6 +101,14 @@ def drift_text(report: DriftReport, *, width: int, color: bool, verbose: bool = 
     if report.of(State.NEW):
         lines.append("`pins ack ID --why TEXT` acknowledges a finding")
     return "\n".join(lines) + "\n"
+
+
+def _could_not_be_told(report: DriftReport, verbose: bool) -> Iterator[str]:
+    reasons = by_reason(report.unknown)
+    shown = len(reasons) if verbose or len(reasons) <= _MOST_REASONS + 1 else _MOST_REASONS
+    yield from (of_one_reason(reason, these) for reason, these in reasons[:shown])
+    if rest := sum(len(these) for _, these in reasons[shown:]):
+        yield f"{rest} more, for {len(reasons) - shown} other reasons; -v lists them"
 
 
 def _finding(reported: Reported, width: int, *, color: bool, full: bool) -> Iterator[str]:

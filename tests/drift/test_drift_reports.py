@@ -106,6 +106,15 @@ def test_many_that_one_source_keeps_from_being_told_are_one_line() -> None:
     assert "Last complete check: never." in text
 
 
+def test_of_many_reasons_the_commonest_are_listed() -> None:
+    about = [About(f"pin{number}", "Dockerfile", "Dockerfile", number) for number in range(20)]
+    report = Days().run(*(checked(about=one, why_not=f"reason {max(n - 4, 0)}") for n, one in enumerate(about)))
+    short, long = (drift_text(report, width=200, color=False, verbose=verbose) for verbose in (False, True))
+    assert "- 5 checks (Dockerfile: pin0, Dockerfile: pin1, Dockerfile: pin2 and 2 more): reason 0\n" in short
+    assert "- 11 more, for 11 other reasons; -v lists them\n" in short
+    assert all(f"reason {n}\n" in long for n in range(16))
+
+
 def test_nothing_is_said_so() -> None:
     text = drift_text(Days().run(checked()), width=100, color=False)
     assert text == "nothing has moved; 0 pins in 0 files\nLast complete check: this one.\n"
