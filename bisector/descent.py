@@ -2,13 +2,16 @@
 
 It is a run of its own: every pin stays as the first bad candidate has it, and the one inside moves from its old value
 to its new one. If it fails with the old value too, the pin inside is not to blame, and the next one is looked at.
+
+Where the run inside lies is on the record of the one around it as soon as it begins, so that an interruption loses
+nothing: a resume of either goes on with it.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bisector.events import Note, Reporter, silent
+from bisector.events import Event, Note, Reporter, RunStarted, silent
 from bisector.journal import Journal
 from bisector.model import short_text
 from bisector.report.evidence import culprit_probe
@@ -16,11 +19,27 @@ from bisector.report.model import NestedMove, Result, Verdict
 from bisector.request import PinRange, RepositoryRequest, RunRequest
 from bisector.results import load_result
 from bisector.runs import JOURNAL, driving
+from bisector.serial import adapter
 from pins.errors import PinsError
 from pins.model import PinKind
 
 DEEPEST = 4
 """Pins within pins that are followed."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Where the run is that searches the history of a pin inside.
+
+    Attributes:
+        path: of the file or submodule that holds the pin.
+        name: of the pin.
+        directory: of the run.
+    """
+
+    path: str
+    name: str
+    directory: str
 
 
 def descend(request: RunRequest, result: Result, *, reporter: Reporter = silent, depth: int = 0) -> Result:
@@ -38,10 +57,16 @@ def descend(request: RunRequest, result: Result, *, reporter: Reporter = silent,
     Raises:
         InterruptedRunError: Ctrl-C; the run inside can be resumed.
     """
+    from bisector.session import InterruptedRunError
+
     culprit = result.culprit
     if culprit is None or request.first_good or depth >= DEEPEST:
         return result
     for move in culprit.nested:
+        if move.first_bad:
+            break  # found before an interruption, and so are those that were passed over
+        if move.said:
+            continue
         inner = inner_request(request, result, move)
         if inner is None:
             why = "not searched: say where its commits are, with --repo " + f"{move.name}=URL"
@@ -49,23 +74,48 @@ def descend(request: RunRequest, result: Result, *, reporter: Reporter = silent,
             continue
         reporter(Note(f"going on inside: {move.path}, {move.name} {short_text(move.old)} -> {short_text(move.new)}"))
         try:
-            found = _search(inner, reporter)
+            found = _search(inner, result, move, reporter)
+            found = descend(inner, found, reporter=reporter, depth=depth + 1)
         except PinsError as error:
-            if error.exit_code in (130, 143):
-                raise
+            if isinstance(error, InterruptedRunError):
+                raise InterruptedRunError(Path(result.run_directory)) from None
             _record(result, replace(move, said=f"could not be searched: {error}"))
             continue
-        found = descend(inner, found, reporter=reporter, depth=depth + 1)
+        if found.verdict is Verdict.INFRASTRUCTURE:
+            where = Path(result.run_directory).name
+            reporter(Note(f"the search inside stopped: {found.summary}; `bisector resume {where}` goes on with it"))
+            break
         _record(result, _told(move, found))
         if found.verdict is Verdict.CULPRIT:
             break
     return load_result(Path(result.run_directory))
 
 
-def _search(request: RunRequest, reporter: Reporter) -> Result:
-    from bisector.session import bisect
+def _search(request: RunRequest, around: Result, move: NestedMove, reporter: Reporter) -> Result:
+    """The run inside: gone on with where one was begun."""
+    from bisector.session import bisect, resume
 
-    return bisect(request, reporter=reporter)
+    begun = _begun(around, move)
+    if begun is not None:
+        return resume(str(begun), reporter=reporter, index_url=request.index.index_url)
+
+    def telling(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            _decide(around, "inside", Inside(move.path, move.name, event.run_directory))
+        reporter(event)
+
+    return bisect(request, reporter=telling)
+
+
+def _begun(around: Result, move: NestedMove) -> Path | None:
+    """Where the run inside lies that was begun before, None where none was, or it is gone."""
+    journal = Journal(Path(around.run_directory) / JOURNAL, writable=False)
+    try:
+        every = [adapter(Inside).validate_json(decision.body) for decision in journal.decisions("inside")]
+    finally:
+        journal.close()
+    mine = [Path(each.directory) for each in every if (each.path, each.name) == (move.path, move.name)]
+    return next((directory for directory in reversed(mine) if (directory / JOURNAL).is_file()), None)
 
 
 def inner_request(request: RunRequest, result: Result, move: NestedMove) -> RunRequest | None:
@@ -140,10 +190,14 @@ def _told(move: NestedMove, found: Result) -> NestedMove:
 
 
 def _record(result: Result, move: NestedMove) -> None:
+    _decide(result, "descent", move)
+
+
+def _decide(result: Result, kind: str, value: object) -> None:
     directory = Path(result.run_directory)
     with driving(directory):
         journal = Journal(directory / JOURNAL)
         try:
-            journal.decide("descent", move)
+            journal.decide(kind, value)
         finally:
             journal.close()

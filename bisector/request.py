@@ -181,6 +181,7 @@ class RunRequest:
         any_failure: every failure counts.
         first_good: the first end of each pin fails and the second passes: the fix is sought.
         suspects: what is thought likely. metric: what decides in place of the exit status.
+        descend: the search goes on inside the tree of a commit that is found.
         every_culprit: where the culprit is not alone, the next one is searched for.
         confidence: probability that the named step must reach. max_runs: None for the engine's own bound.
         budget: seconds that the whole run may take. repeat: confirming runs, None for `auto`.
@@ -214,6 +215,7 @@ class RunRequest:
     suspects: tuple[Suspect, ...] = ()
     metric: MetricRequest | None = None
     every_culprit: bool = False
+    descend: bool = False
     confidence: float = 0.99
     max_runs: int | None = None
     budget: float | None = None

@@ -178,6 +178,7 @@ def resume(
     index_url: str = "",
     budget: float | None = None,
     max_runs: int | None = None,
+    retry_builds: bool = False,
 ) -> Result:
     """Go on with an interrupted run, repeating nothing that was finished.
 
@@ -187,6 +188,7 @@ def resume(
         index_url: the index again, where it was given with credentials on the command line (they are not recorded).
         budget: a new budget in seconds for the whole run, None to keep the old one.
         max_runs: the same for the number of runs.
+        retry_builds: what could not be built is built again where it is needed; else it stays as it was found.
 
     Raises:
         UsageError: no such run, driven by another process, or an input has changed since.
@@ -201,11 +203,12 @@ def resume(
         if chain.steps == 0:
             raise UsageError(f"{run_directory} is a single probe, not a search: type `bisector probe` again")
         request: RunRequest = adapter(RunRequest).validate_json(journal.meta("request"))
+        again = retry_builds and journal.forget_failed_builds() > 0
         if budget is not None or max_runs is not None:
             budget = request.budget if budget is None else budget
             request = replace(request, budget=budget, max_runs=request.max_runs if max_runs is None else max_runs)
             journal.set_meta("request", to_json(request))
-        elif any(journal.decisions("finished")):
+        elif not again and any(journal.decisions("finished")):
             return result_of(journal, run_directory)
         request = with_index_again(request, run_directory, index_url)
         index = read_index(request.index, os.environ, Path.cwd())
@@ -219,8 +222,8 @@ def resume(
         return _drive(request, environment, axes, chain, journal, run_directory, index.redact, reporter)
 
 
-def asks_a_person(run: str | None) -> bool:
-    """Whether a person judges the candidates of a run.
+def request_of(run: str | None) -> RunRequest:
+    """What was asked of a run, as it is recorded: free of credentials.
 
     Raises:
         UsageError: no such run.
@@ -230,7 +233,7 @@ def asks_a_person(run: str | None) -> bool:
         request: RunRequest = adapter(RunRequest).validate_json(journal.meta("request"))
     finally:
         journal.close()
-    return request.ask
+    return request
 
 
 def _check_script(request: RunRequest) -> None:

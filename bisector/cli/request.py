@@ -166,6 +166,7 @@ def _request(
         suspects=tuple(parse_suspect(text) for text in options.suspect),
         metric=parse_metric(options.metric, options.regress),
         every_culprit=bool(options.every_culprit),
+        descend=bool(options.descend),
         confidence=arguments.parse_confidence(options.confidence or "0.99"),
         max_runs=_given(options.max_runs, arguments.parse_max_runs),
         budget=_seconds(options.budget, "--budget"),

@@ -84,6 +84,9 @@ def _resume(
     index_url: Annotated[str, typer.Option("--index-url", metavar="URL", help="Once more, if it had a password.")] = "",
     budget: Annotated[str, typer.Option("--budget", metavar="6h", help="A new time limit for the whole run.")] = "",
     max_runs: Annotated[str, typer.Option("--max-runs", metavar="N", help="A new limit of runs for the whole.")] = "",
+    retry_builds: Annotated[
+        bool, typer.Option("--retry-builds", help="Build once more what could not be built.")
+    ] = False,
     output_format: Format = "text",
     output: Output = None,
     quiet: Quiet = False,
@@ -108,10 +111,21 @@ def _resume(
     run_directory = find_run(run)
     output = None if output is None else output.absolute()
     enter_directory_of(run_directory)
-    with progress(quiet, verbose, no_color, plain=session.asks_a_person(run)) as reporter:
+    request = session.request_of(run)
+    with progress(quiet, verbose, no_color, plain=request.ask) as reporter:
         result = session.resume(
-            str(run_directory), reporter=reporter, index_url=index_url, budget=seconds, max_runs=runs
+            str(run_directory),
+            reporter=reporter,
+            index_url=index_url,
+            budget=seconds,
+            max_runs=runs,
+            retry_builds=retry_builds,
         )
+        if request.descend:
+            from bisector.descent import descend
+            from bisector.inputs import with_index_again
+
+            result = descend(with_index_again(request, run_directory, index_url), result, reporter=reporter)
     return show(result, output_format, output, no_color)
 
 

@@ -134,6 +134,45 @@ def test_the_search_goes_on_inside_a_submodule_and_the_report_says_what_it_found
     assert "--repo lib=URL" in found["cmake/lib-hash.txt"]["said"]
 
 
+def test_a_search_inside_that_was_interrupted_goes_on_where_it_was(
+    builder: RepositoryBuilder, inner: RepositoryBuilder, tmp_path: Path
+) -> None:
+    outer_history(builder, inner)
+    counted = tmp_path / "count"
+    script = f'''
+    echo "$PIN_THING $PIN_LIB" >> {counted}
+    case "$PIN_LIB" in ?*) [ -e {tmp_path}/go ] || {{ kill -INT $PPID; sleep 5; }};; esac
+    grep -q good "$CHECKOUT_THING/deps/lib/state"'''
+    smoke = tmp_path / "smoke.sh"
+    smoke.write_text(f"#!/bin/sh\n{script}\n")
+    smoke.chmod(0o755)
+    words = ("--pin", "thing=main~5..main", "--repo", f"thing={builder.directory}", "--build-command", "true")
+    options = ("--smoke", str(smoke), "--descend", "--repeat", "1")
+    stopped = bisector(tmp_path, "run", *words, *options)
+    assert stopped.returncode == 130, stopped.stderr
+    outer = stopped.stderr.rsplit("bisector resume ", 1)[1].split()[0]
+    (tmp_path / "go").touch()
+    before = counted.read_text().splitlines()
+    done = bisector(tmp_path, "resume", outer, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["culprit"]["subject"] == "change o3"
+    found = {move["path"]: move for move in result["culprit"]["nested"]}
+    assert found["deps/lib"]["first_bad"] == inner.ids["i6"]
+    after = counted.read_text().splitlines()[len(before) :]
+    assert all(line.split()[1:] for line in after), "the run around it is not run again"
+    assert len(list((tmp_path / "state" / "bisector" / "runs").iterdir())) == 2
+    again = bisector(tmp_path, "resume", outer, "--format", "json")
+    assert json.loads(again.stdout)["culprit"] == result["culprit"]
+    assert counted.read_text().splitlines() == before + after
+
+
+def bisector(tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    variables = {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "bisector", *words]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | variables, check=False)
+
+
 def test_a_pin_within_a_tree_may_be_searched_by_name(
     builder: RepositoryBuilder, inner: RepositoryBuilder, tmp_path: Path
 ) -> None:
