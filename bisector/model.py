@@ -163,12 +163,14 @@ class Build:
         location: where it is: a directory, or an image id.
         content_identity: hex digest of what came out (installed distributions and files); "" where not known.
         installed: the distributions found in it with their versions, by name; empty where not known.
+        host: the host that it is on, "" for this machine.
     """
 
     input_hash: str
     location: str
     content_identity: str = ""
     installed: tuple[tuple[str, str], ...] = ()
+    host: str = ""
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,14 @@ def make_environment(
         UsageError: there is none of that name, or it lacks an option; a repository or a revision does not exist.
         SourceError: a repository cannot be read.
     """
+    if request.hosts and not to_plan:
+        from bisector.executors.docker_hosts import docker_hosts
+        from bisector.executors.spread import SpreadEnvironment
+
+        return SpreadEnvironment(
+            docker_hosts(request.hosts, lambda: _environment_for(request, pins, index, exclude_newer, run_id)),
+            slots=-(-request.workers // len(request.hosts)),
+        )
     environment = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=to_plan)
     if not request.ask or to_plan:
         return environment
@@ -77,7 +85,7 @@ def _environment_for(
     exclude_newer: datetime,
     run_id: str,
     *,
-    to_plan: bool,
+    to_plan: bool = False,
 ) -> Environment:
     if request.images is not None:
         from bisector.environments.docker.images import ImageEnvironment

@@ -15,7 +15,7 @@ from threading import Event as Flag
 
 from bisector.disk_budget import given_up
 from bisector.entries import BuildStatus
-from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
+from bisector.environments.base import BuildFailedError, Environment, InfeasibleError, LostError
 from bisector.events import BuildEnded, BuildStarted, Note, Reporter, SmokeStarted
 from bisector.executors.local import Executor
 from bisector.journal import Journal
@@ -48,6 +48,7 @@ class _Active:
     number: int = 0
     name: str = ""
     started: float = 0.0
+    host: str = ""
     also: list[str] = field(default_factory=list)
     """Further runs (why) that wait for this build."""
     after: "Callable[[_Active, Future[object]], Finished | None] | None" = None
@@ -87,7 +88,7 @@ class Prober:
         self._reporter = reporter
         self._redact = redact
         self._disk = disk
-        self._host = socket.gethostname()
+        self._here = socket.gethostname()
         self._script_digest = digest_of(smoke.path)
         self._active: dict[Future[object], _Active] = {}
         self._ready: list[Finished] = []
@@ -279,7 +280,12 @@ class Prober:
             return self._not_built(active, error)
         except EnvironmentFailureError as error:
             self._journal.end_build(active.number, BuildStatus.ABANDONED, seconds, reason=self._redact(str(error)))
-            raise
+            if not isinstance(error, LostError):
+                raise
+            cancelled = self._lost(active, error)
+            if cancelled is None:
+                self._start_build(active)
+            return cancelled
         assert isinstance(build, Build)
         tried.build = build
         tried.builds += 1
@@ -291,6 +297,14 @@ class Prober:
         for why in active.also:
             self._start_run(_Active(tried, why, Flag()))
         active.also.clear()
+        return None
+
+    def _lost(self, active: _Active, error: LostError) -> Finished | None:
+        """What came of work whose host is gone: nothing, if nobody wants it any more; else it is begun again."""
+        if active.cancel.is_set():
+            return Finished(active.tried, cancelled=True)
+        said = f"{active.tried.candidate}: {error}; what it did there is lost, and begun again"
+        self._reporter(Note(said, warning=True))
         return None
 
     def _keep_to_disk(self, newest: Tried) -> None:
@@ -338,8 +352,9 @@ class Prober:
         log, output, scratch = self._places.of_run(name)
         marker = marker_of(self._directory, name)
         run = SmokeRun(self._smoke, tried.candidate, marker, scratch, output, log)
+        active.host = build.host or self._here
         active.number = self._journal.start_run(
-            tried.entry.id, active.why, self._places.name_of(log), self._places.name_of(output), self._host
+            tried.entry.id, active.why, self._places.name_of(log), self._places.name_of(output), active.host
         )
         self._reporter(SmokeStarted(tried.entry.id, tried.candidate, active.why))
         self._submit(active, lambda: self._run_once(build, run, active.cancel), self._ran)
@@ -350,10 +365,17 @@ class Prober:
             self._places.refuse_full_disk(run.candidate)
         return ended
 
-    def _ran(self, active: _Active, future: "Future[object]") -> Finished:
+    def _ran(self, active: _Active, future: "Future[object]") -> Finished | None:
         tried = active.tried
         try:
             ended = future.result()
+        except LostError as error:
+            if tried.build is not None and tried.build.host == error.host:
+                tried.build = None
+            cancelled = self._lost(active, error)
+            if cancelled is None:
+                self.start(tried.candidate, active.why)
+            return cancelled
         finally:
             self._places.clear_scratch(active.name)
         assert isinstance(ended, Ended)
@@ -362,7 +384,7 @@ class Prober:
         warning = self._places.large_output(active.name)
         if warning:
             self._reporter(Note(warning, warning=True))
-        shown = Shown(ended, observe(ended, self._smoke.path), active.number, self._host)
+        shown = Shown(ended, observe(ended, self._smoke.path), active.number, active.host)
         self._journal.end_run(active.number, ended, shown.observation)
         tried.shown.append(shown)
         return Finished(tried, shown, str(self._places.log_of(active.name)))

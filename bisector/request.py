@@ -185,6 +185,7 @@ class RunRequest:
         every_culprit: where the culprit is not alone, the next one is searched for.
         confidence: probability that the named step must reach. max_runs: None for the engine's own bound.
         budget: seconds that the whole run may take. repeat: confirming runs, None for `auto`.
+        hosts: endpoints of the engines that candidates are built and run on; () for the one that docker talks to.
         keep: keep environments afterwards. workers: probes at once.
         run_directory: None for a new one under the user's state directory.
         command_line: the words to type again, for the report's reproduce line.
@@ -221,6 +222,7 @@ class RunRequest:
     budget: float | None = None
     repeat: int | None = None
     rebuild_witnesses: bool = False
+    hosts: tuple[str, ...] = ()
     keep: bool = False
     workers: int = 1
     run_directory: Path | None = None

@@ -129,6 +129,9 @@ class RunOptions:
     )
     rebuild_witnesses: Annotated[Flag, _flag("--rebuild-witnesses", "Build both afresh, too.", rare=True)] = None
     workers: Annotated[Text, _text("--workers", "N", "Probes at once.")] = None
+    hosts: Annotated[Text, _text("--hosts", "URL,...", "docker: engines of other machines, by address.", rare=True)] = (
+        None
+    )
     keep: Annotated[Flag, _flag("--keep", "Keep the environments.")] = None
     run_dir: Annotated[Text, _text("--run-dir", "DIR", "Where the journal and the logs go.", rare=True)] = None
 

@@ -174,10 +174,29 @@ def _request(
         ask=bool(options.ask),
         rebuild_witnesses=bool(options.rebuild_witnesses or options.reuse_stage),
         keep=bool(options.keep),
-        workers=arguments.parse_count(options.workers or "1", "--workers", 2),
+        hosts=_hosts(options, environment),
+        workers=_workers(options),
         run_directory=_path(options.run_dir, directory),
         command_line=worth_repeating(command_line),
     )
+
+
+def _hosts(options: RunOptions, environment: str) -> tuple[str, ...]:
+    if not options.hosts:
+        return ()
+    from bisector.executors.docker_hosts import parse_endpoints
+
+    if environment not in {"docker", "image"}:
+        raise UsageError(f"--hosts: engines build images, and this run has --env {environment}")
+    if options.ask:
+        raise UsageError("--hosts beside --ask: a person looks at candidates on one machine; leave one of them out")
+    return parse_endpoints(options.hosts)
+
+
+def _workers(options: RunOptions) -> int:
+    """As many as there are hosts, where nothing else is asked for."""
+    hosts = options.hosts.count(",") + 1 if options.hosts else 1
+    return arguments.parse_count(options.workers or str(hosts), "--workers", 2)
 
 
 def _repositories(options: RunOptions, directory: Path) -> tuple[RepositoryRequest, ...]:

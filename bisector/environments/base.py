@@ -6,7 +6,7 @@ from threading import Event
 from typing import Protocol
 
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
-from pins.errors import PinsError
+from pins.errors import EnvironmentFailureError, PinsError
 
 
 class InfeasibleError(PinsError):
@@ -30,6 +30,18 @@ class BuildFailedError(PinsError):
     def __init__(self, message: str, ended: Ended) -> None:
         super().__init__(message)
         self.ended = ended
+
+
+class LostError(EnvironmentFailureError):
+    """The host that a candidate was built or run on is gone: nothing is known of it, and it is tried elsewhere.
+
+    Attributes:
+        host: its name.
+    """
+
+    def __init__(self, message: str, host: str) -> None:
+        super().__init__(message)
+        self.host = host
 
 
 class Environment(Protocol):

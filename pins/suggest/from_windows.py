@@ -51,7 +51,7 @@ def suggestions_of_windows(
 
 def within_window(suggestion: Suggestion, environments: Sequence[EnvironmentWindows]) -> Suggestion:
     """What a run has found, with what else bounds that pin: its window is the part that fits as well."""
-    window = next((w for w in _solved(environments) if w.name == suggestion.pin.name and w.versions), None)
+    window = _window_of(suggestion.pin, environments)
     first_bad = next((v.version for v in suggestion.versions if v.state is State.EXCLUDED), "")
     if window is None or suggestion.certainty is not Certainty.BISECTED or suggestion.pin.kind is not PinKind.PACKAGE:
         return suggestion
@@ -59,14 +59,31 @@ def within_window(suggestion: Suggestion, environments: Sequence[EnvironmentWind
     inside = order[: order.index(first_bad)] if first_bad else order
     if not inside:
         return suggestion
-    is_whole = set(inside) == set(window.versions)
+    text = f"{window.text}, and {suggestion.window}"
+    if set(inside) == set(window.versions):
+        text = window.specifier or window.text
+    elif window.specifier is not None:
+        text = ",".join(filter(None, [window.specifier, f"<{first_bad}"]))
     lower = next((bound for bound in window.bounds if bound.side is Side.LOWER), None)
     reasons = tuple(_sentences(lower)) if lower else ()
     return replace(
         suggestion,
-        window=(window.specifier or window.text) if is_whole else f"{window.text}, and {suggestion.window}",
+        window=text,
         because=(*suggestion.because, *reasons),
     )
+
+
+def _window_of(pin: Pin, environments: Sequence[EnvironmentWindows]) -> PackageWindow | None:
+    """The window of a pin in the stage that it is written in, else in the last one that has it."""
+    found = [
+        (window, pin.stage in environment.name.split())
+        for environment in environments
+        if not environment.name.startswith("isolated")
+        for window in environment.packages
+        if window.name == pin.name and window.versions
+    ]
+    windows = [window for window, is_own in found if is_own] or [window for window, _ in found]
+    return windows[-1] if windows else None
 
 
 def _solved(environments: Sequence[EnvironmentWindows]) -> Iterator[PackageWindow]:

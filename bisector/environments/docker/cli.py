@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bisector.environments.docker.engine import RUN_LABEL, engine
+from bisector.environments.docker.engine import RUN_LABEL, engine, engine_variables
 from bisector.model import Ended
 from bisector.processes import run_process
 from bisector.temporary import temporary_directory
@@ -42,7 +42,7 @@ class Builder:
 
 def cli_environment() -> dict[str, str]:
     """The environment of the docker command: the caller's, with BuildKit asked for."""
-    return {**os.environ, "DOCKER_BUILDKIT": "1", "DOCKER_CLI_HINTS": "false"}
+    return {**engine_variables(), "DOCKER_BUILDKIT": "1", "DOCKER_CLI_HINTS": "false"}
 
 
 def docker_programs(path: str) -> tuple[str, ...]:

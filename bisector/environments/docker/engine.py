@@ -7,6 +7,7 @@ engine's or the machine's, never a candidate's: whoever talks to the engine does
 import contextlib
 import os
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,11 +27,39 @@ ANSWER_TIMEOUT = 60
 """Seconds in which the engine must answer."""
 
 
+_ENDPOINT: ContextVar[str] = ContextVar("endpoint", default="")
+"""Of the engine that this thread talks to, "" for the one that the user's docker command talks to."""
+
+
+@contextlib.contextmanager
+def at_endpoint(endpoint: str) -> Iterator[None]:
+    """Within it, this thread talks to another engine.
+
+    Args:
+        endpoint: its address, or the name of a docker context.
+    """
+    token = _ENDPOINT.set(endpoint)
+    try:
+        yield
+    finally:
+        _ENDPOINT.reset(token)
+
+
+def engine_variables() -> dict[str, str]:
+    """The environment of whatever is to talk to the engine: the caller's, with the endpoint that is in force."""
+    endpoint = _ENDPOINT.get()
+    if not endpoint:
+        return dict(os.environ)
+    kept = {name: value for name, value in os.environ.items() if name not in {"DOCKER_HOST", "DOCKER_CONTEXT"}}
+    return kept | {"DOCKER_HOST" if "://" in endpoint else "DOCKER_CONTEXT": endpoint}
+
+
 def engine_address() -> str:
     """Where the engine is looked for, in words for a message."""
-    if host := os.environ.get("DOCKER_HOST"):
-        return f"{host} (from DOCKER_HOST)"
-    context = current_context(os.environ)
+    variables = engine_variables()
+    if host := variables.get("DOCKER_HOST"):
+        return host if _ENDPOINT.get() else f"{host} (from DOCKER_HOST)"
+    context = current_context(variables)
     return f"{context.host} (docker context {context.name!r})" if context else "its usual socket"
 
 
@@ -56,10 +85,13 @@ def engine() -> Iterator["docker.DockerClient"]:
     import urllib3
     from docker.errors import APIError, DockerException
 
-    context = client_arguments(current_context(os.environ))
+    variables = engine_variables()
+    context = client_arguments(current_context(variables))
     common = {"timeout": ANSWER_TIMEOUT, "use_ssh_client": True, "version": "auto"}
     try:
-        client = docker.DockerClient(**context, **common) if context else docker.from_env(**common)
+        client = (
+            docker.DockerClient(**context, **common) if context else docker.from_env(environment=variables, **common)
+        )
         client.ping()
     except (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         raise EnvironmentFailureError(_unreachable(error)) from error

@@ -1,0 +1,73 @@
+"""Docker engines of other machines, as hosts."""
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from bisector.environments.base import Environment
+from bisector.environments.docker.engine import at_endpoint, engine
+from pins.errors import EnvironmentFailureError, UsageError
+
+
+class DockerHost:
+    """A machine with a Docker engine; see `bisector.executors.host.Host`.
+
+    Args:
+        endpoint: its address ("ssh://user@node1", "tcp://node1:2376", "unix:///run/docker.sock"), or a docker context.
+        environment: builds and runs there, when it is asked inside of `at`.
+    """
+
+    def __init__(self, endpoint: str, environment: Environment) -> None:
+        self._endpoint = endpoint
+        self.environment = environment
+
+    @property
+    def name(self) -> str:
+        """The endpoint."""
+        return self._endpoint
+
+    def at(self) -> AbstractContextManager[None]:
+        """See `Host.at`."""
+        return at_endpoint(self._endpoint)
+
+    def why_gone(self) -> str:
+        """See `Host.why_gone`."""
+        try:
+            with self.at(), engine():
+                return ""
+        except EnvironmentFailureError as error:
+            return str(error)
+
+
+def docker_hosts(endpoints: Sequence[str], make: Callable[[], Environment]) -> tuple[DockerHost, ...]:
+    """The hosts at some endpoints.
+
+    Args:
+        endpoints: as `parse_endpoints` gives them.
+        make: makes an environment; called once for each, with that engine in force.
+    """
+    hosts = []
+    for endpoint in endpoints:
+        with at_endpoint(endpoint):
+            hosts.append(DockerHost(endpoint, make()))
+    return tuple(hosts)
+
+
+def parse_endpoints(text: str) -> tuple[str, ...]:
+    """`--hosts URL,...`: addresses of engines and names of docker contexts.
+
+    Raises:
+        UsageError: one is neither, holds a password, or is named twice.
+    """
+    found = tuple(part.strip() for part in text.split(","))
+    for endpoint in found:
+        if not re.fullmatch(r"(?:ssh|tcp|unix|npipe|http|https|fd)://\S+|[A-Za-z0-9][A-Za-z0-9_.+-]*", endpoint):
+            raise UsageError(
+                f"--hosts {endpoint!r} is neither an engine's address, such as ssh://user@node1, nor the name of a"
+                " docker context"
+            )
+        if re.search(r"://[^/@]*:[^/@]*@", endpoint):
+            raise UsageError("--hosts: an address holds a password; let ssh use a key, or name a docker context")
+        if found.count(endpoint) > 1:
+            raise UsageError(f"--hosts names {endpoint} twice")
+    return found

@@ -1,0 +1,201 @@
+"""Several hosts as one environment: a candidate is built on whichever has room, and run where it was built.
+
+A host that is gone is set aside, and what was under way there is lost (`LostError`): the prober starts it again, and it
+goes to another host. Nothing is concluded from it. What fails on a host that still answers is that host's or our
+failure as ever.
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from bisector.environments.around import AroundEnvironment
+from bisector.environments.base import LostError
+from bisector.executors.host import Host
+from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
+from pins.errors import EnvironmentFailureError
+
+
+class SpreadEnvironment(AroundEnvironment):
+    """Builds and runs on several hosts, `slots` pieces of work at once on each; see `Environment`.
+
+    Args:
+        hosts: those that are used, the preferred first.
+        slots: how much each does at once.
+    """
+
+    def __init__(self, hosts: Sequence[Host], *, slots: int = 1) -> None:
+        super().__init__(hosts[0].environment)
+        self._hosts = {host.name: host for host in hosts}
+        self._free = dict.fromkeys(self._hosts, slots)
+        self._aside: dict[str, str] = {}
+        self._changed = threading.Condition()
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of those that are in use."""
+        return tuple(name for name in self._hosts if name not in self._aside)
+
+    @property
+    def aside(self) -> dict[str, str]:
+        """Those that were set aside, and why."""
+        return dict(self._aside)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """See `Environment.notes`: also which hosts cannot be used."""
+        return (*super().notes, *(f"the host {name} is not used: {why}" for name, why in self._aside.items()))
+
+    def check(self) -> None:
+        """See `Environment.check`; a host that cannot be used at all is set aside, as long as there is another.
+
+        Raises:
+            UsageError: what was asked for cannot be.
+            EnvironmentFailureError: no host can be used.
+        """
+        for host in self._hosts.values():
+            try:
+                with host.at():
+                    host.environment.check()
+            except EnvironmentFailureError as error:
+                self._set_aside(host.name, str(error))
+        if not self.hosts:
+            raise EnvironmentFailureError(self._all_gone())
+
+    def resolve(self, candidate: Candidate) -> Recipe:
+        """See `Environment.resolve`."""
+        host = self._first()
+        with host.at():
+            return host.environment.resolve(candidate)
+
+    def build(self, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
+        """See `Environment.build`; waits for a host that has room.
+
+        Raises:
+            LostError: the host went away meanwhile.
+        """
+        with self._room(cancel=cancel) as host, self._or_lost(host), host.at():
+            return replace(host.environment.build(recipe, directory, log, cancel), host=host.name)
+
+    def build_elsewhere(self, recipe: Recipe, than: str, directory: Path, log: Path, cancel: threading.Event) -> Build:
+        """The same on another host than one.
+
+        Raises:
+            LostError: as `build`.
+            EnvironmentFailureError: there is no other.
+        """
+        with self._room(but=than, cancel=cancel) as host, self._or_lost(host), host.at():
+            return replace(host.environment.build(recipe, directory, log, cancel), host=host.name)
+
+    def forget(self, recipe: Recipe) -> None:
+        """See `Environment.forget`."""
+        for name in self.hosts:
+            with self._hosts[name].at():
+                self._hosts[name].environment.forget(recipe)
+
+    def exists(self, build: Build) -> bool:
+        """See `Environment.exists`; what a host has that is gone does not exist."""
+        host = self._hosts.get(build.host)
+        if host is None or build.host in self._aside:
+            return False
+        with self._or_lost(host), host.at():
+            return host.environment.exists(build)
+
+    def run(self, build: Build, smoke: SmokeRun, cancel: threading.Event) -> Ended:
+        """See `Environment.run`; waits until the host that has the build has room.
+
+        Raises:
+            LostError: the host went away.
+        """
+        with self._room(only=build.host, cancel=cancel) as host, self._or_lost(host), host.at():
+            return host.environment.run(build, smoke, cancel)
+
+    def remove(self, build: Build) -> None:
+        """See `Environment.remove`; what a host has that is gone is left to `bisector gc`."""
+        host = self._hosts.get(build.host)
+        if host is None or build.host in self._aside:
+            return
+        with contextlib.suppress(LostError), self._or_lost(host), host.at():
+            host.environment.remove(build)
+
+    def sizes_of(self, builds: Sequence[Build]) -> list[int]:
+        """Bytes that each build takes for itself on its host; 0 where that is not known."""
+        sizes = dict.fromkeys(range(len(builds)), 0)
+        for name in self.hosts:
+            there = [number for number, build in enumerate(builds) if build.host == name]
+            host = self._hosts[name]
+            if not there or not hasattr(host.environment, "sizes_of"):
+                continue
+            with contextlib.suppress(LostError), self._or_lost(host), host.at():
+                found = host.environment.sizes_of([builds[number] for number in there])
+                sizes |= dict(zip(there, found, strict=True))
+        return list(sizes.values())
+
+    def remove_shared(self) -> None:
+        """Remove what was built for several candidates, on every host that answers."""
+        for name in self.hosts:
+            host = self._hosts[name]
+            with contextlib.suppress(LostError), self._or_lost(host), host.at():
+                getattr(host.environment, "remove_shared", lambda: None)()
+
+    def set_aside(self, name: str, why: str) -> None:
+        """Use a host no more in this run: its device is sick, say."""
+        self._set_aside(name, why)
+
+    # Whose turn it is.
+
+    def _first(self) -> Host:
+        if not self.hosts:
+            raise EnvironmentFailureError(self._all_gone())
+        return self._hosts[self.hosts[0]]
+
+    @contextmanager
+    def _room(self, *, only: str = "", but: str = "", cancel: threading.Event) -> Iterator[Host]:
+        """A host, as soon as one has room; the one with the most room first."""
+        with self._changed:
+            while True:
+                wanted = [name for name in self.hosts if (not only or name == only) and name != but]
+                if not wanted:
+                    raise self._none(only)
+                chosen = max(wanted, key=lambda name: self._free[name])
+                if self._free[chosen] > 0 or cancel.is_set():  # what is cancelled ends at once, wherever
+                    break
+                self._changed.wait(0.5)
+            self._free[chosen] -= 1
+        try:
+            yield self._hosts[chosen]
+        finally:
+            with self._changed:
+                self._free[chosen] += 1
+                self._changed.notify_all()
+
+    def _none(self, only: str) -> EnvironmentFailureError:
+        if only in self._aside and self.hosts:
+            return LostError(f"the host {only} is not used any more: {self._aside[only]}", only)
+        return EnvironmentFailureError(self._all_gone() if not self.hosts else "there is no other host to do this on")
+
+    @contextmanager
+    def _or_lost(self, host: Host) -> Iterator[None]:
+        """Turns a failure of a host that is gone into the loss of what was under way there."""
+        try:
+            yield
+        except EnvironmentFailureError as error:
+            why = host.why_gone()
+            if not why:
+                raise
+            self._set_aside(host.name, why)
+            if not self.hosts:
+                raise EnvironmentFailureError(self._all_gone()) from error
+            raise LostError(f"the host {host.name} is gone: {why}", host.name) from error
+
+    def _set_aside(self, name: str, why: str) -> None:
+        with self._changed:
+            self._aside.setdefault(name, why)
+            self._changed.notify_all()
+
+    def _all_gone(self) -> str:
+        listed = "".join(f"\n  {name}: {why}" for name, why in self._aside.items())
+        return f"no host is left to build and run on:{listed}"
