@@ -9,8 +9,9 @@ from bisector.record import Tried
 def given_up(tried: Sequence[Tried], needed: Collection[Candidate], excess: int, sizes: Sequence[int]) -> list[Tried]:
     """The builds to remove, so that at least `excess` bytes are freed where that can be.
 
-    The oldest go first, for the search is near the newest, and the ends (the first two that were chosen) last. What is
-    removed can be built again, from the builder's cache.
+    The oldest go first, for the search is near the newest; then the last that passed and the last that failed, between
+    which it is; and the ends (the first two that were chosen) last. What is removed can be built again, from the
+    builder's cache.
 
     Args:
         tried: those that have a build, in the order in which they were chosen.
@@ -19,7 +20,9 @@ def given_up(tried: Sequence[Tried], needed: Collection[Candidate], excess: int,
         sizes: of the builds, bytes that are each one's own.
     """
     ends, others = tried[:2], tried[2:]
-    order = [*others, *ends]
+    around = [_last(others, kind) for kind in ("pass", "fail")]
+    near = [one for one in around if one is not None]
+    order = [*(one for one in others if one not in near), *near, *ends]
     size = {one.entry.id: number for one, number in zip(tried, sizes, strict=True)}
     found: list[Tried] = []
     for one in order:
@@ -29,3 +32,8 @@ def given_up(tried: Sequence[Tried], needed: Collection[Candidate], excess: int,
             found.append(one)
             excess -= size[one.entry.id]
     return found
+
+
+def _last(tried: Sequence[Tried], kind: str) -> Tried | None:
+    """The candidate chosen last whose latest run showed this."""
+    return next((one for one in reversed(tried) if one.shown and one.shown[-1].observation.kind == kind), None)

@@ -155,6 +155,13 @@ class Journal:
             number,
         )
 
+    def forget_failed_builds(self) -> int:
+        """Let what could not be built be built again; how many that are. Their logs stay."""
+        failed = [build.number for build in self.builds() if build.status is BuildStatus.FAILED]
+        for number in failed:
+            self._write("UPDATE builds SET status = ? WHERE number = ?", BuildStatus.ABANDONED.value, number)
+        return len(failed)
+
     def start_run(self, probe: str, why: str, log: str, output: str, host: str) -> int:
         """Record that a run of the script begins; its number."""
         return self._write(
