@@ -290,23 +290,3 @@ def test_a_chain_of_three_files_runs_its_slow_stage_twice(engine_image: str, tmp
     assert not any(probe["approximate"] for probe in found["probes"])
     logs = [Path(probe["build_log"]).read_text() for probe in found["probes"] if probe["build_log"]]
     assert sum(text.count(" slow stage runs\n") for text in logs) <= 2
-
-
-@pytest.mark.slow
-def test_a_build_secret_reaches_the_build_and_nothing_that_is_kept(
-    engine_image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    secret = "planted-4f1c9e"
-    monkeypatch.setenv("BUILD_TOKEN", secret)
-    repository = SmallRepository(tmp_path / "repository")
-    more = 'RUN --mount=type=secret,id=token test "$(cat /run/secrets/token)" = planted-"4f1c9e"\n'
-    for tool in ("1.0", "1.1"):
-        repository.commit(TOOL.format(tool=tool, more=more), data__txt="x")
-    smoke = script(tmp_path, 'test "$(cat /tool)" = 1.0')
-    words = ("--dockerfile", str(repository.dockerfile), "--good", "HEAD~1", "--bad", "HEAD", "--smoke", smoke)
-    found = bisector(tmp_path, engine_image, *words, "--secret", "id=token,env=BUILD_TOKEN")
-    assert found["culprit"]["pin"] == "tool"
-    assert secret not in json.dumps(found)
-    kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
-    assert kept
-    assert not [path for path in kept if secret.encode() in path.read_bytes()]

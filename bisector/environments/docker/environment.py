@@ -1,5 +1,6 @@
 """Candidates as Docker images: built from a Dockerfile whose ARGs take the pins, run as containers."""
 
+import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -21,6 +22,7 @@ from bisector.environments.docker.containers import ContainerEnvironment
 from bisector.environments.docker.credentials import masking, read_credentials, with_resolved
 from bisector.environments.docker.engine import engine, memory_kills_here
 from bisector.environments.docker.inputs import BuildInputs
+from bisector.environments.docker.stamp import FRESH, freshened
 from bisector.environments.docker.trial_container import try_container
 from bisector.model import Build, Candidate, Ended, Recipe
 from bisector.processes import run_process
@@ -76,7 +78,7 @@ class DockerEnvironment(ContainerEnvironment):
             else files(resolved)
         )
         self.space: FileSpace | None = None
-        self._forgotten: set[str] = set()
+        self._forgotten: dict[str, str] = {}
         self._build_timeout = build_timeout
         self._checking = threading.Lock()
         self._sharing = threading.Lock()
@@ -130,7 +132,7 @@ class DockerEnvironment(ContainerEnvironment):
 
     def forget(self, recipe: Recipe) -> None:
         """See `Environment.forget`; cache mounts are kept, as the Dockerfile asks for them."""
-        self._forgotten.add(recipe.input_hash)
+        self._forgotten[recipe.input_hash] = secrets.token_hex(8)
 
     @property
     def _program(self) -> str:
@@ -197,9 +199,10 @@ class DockerEnvironment(ContainerEnvironment):
     ) -> None:
         """Build one image; `below` names those that it is built on, by ARG."""
         values = {**step.values, **below}
-        options = build_options(self._request, values, target=step.target, run_id=self._run_id, tag=tag)
         if recipe.input_hash in self._forgotten and not self._request.reuse_stages:
-            options.append("--no-cache")
+            _freshen(step.dockerfile)
+            values[FRESH] = self._forgotten[recipe.input_hash]
+        options = build_options(self._request, values, target=step.target, run_id=self._run_id, tag=tag)
         kills = memory_kills_here()
         ended = run_process(
             builder.command(options, step.dockerfile, step.context),
@@ -231,3 +234,16 @@ class DockerEnvironment(ContainerEnvironment):
             pass
         advice = index_time_advice(ended) if self._inputs.time else ""
         raise BuildFailedError(self._inputs.in_original_lines(last_words(ended), candidate) + advice, ended)
+
+
+def _freshen(copy: Path) -> None:
+    """Have every command of a copy run again, whatever the builder's cache holds.
+
+    Raises:
+        EnvironmentFailureError: the copy cannot be written.
+    """
+    try:
+        text = copy.read_bytes().decode("utf-8", "surrogateescape")
+        copy.write_bytes(freshened(text).encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise EnvironmentFailureError(f"cannot write to {copy}: {error.strerror}") from error

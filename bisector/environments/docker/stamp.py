@@ -6,10 +6,13 @@ bisector that reads the index as of another time builds its layers anew, candida
 """
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bisector.environments.docker.instructions import Dockerfile, arguments, words
+from bisector.environments.docker.instructions import Dockerfile, arguments, read_dockerfile, words
 
+FRESH = "BISECTOR_FRESH"
+"""The ARG that makes layers be built anew."""
 VARIABLES = ("UV_EXCLUDE_NEWER", "PIP_UPLOADED_PRIOR_TO")
 
 _LINE = re.compile(r"((?:parse error )?(?:on )?line |[Dd]ockerfile[^\s:]*:)(\d+)")
@@ -26,7 +29,19 @@ def stamped_variables(dockerfile: Dockerfile) -> tuple[str, ...]:
 
 def stamped(dockerfile: Dockerfile) -> str:
     """The text of the copy: one more line after each FROM, everything else as it was."""
-    names = stamped_variables(dockerfile)
+    return _with_arguments(dockerfile, stamped_variables(dockerfile))
+
+
+def freshened(text: str) -> str:
+    """The text of a copy in which an ARG stands after each FROM that nothing reads.
+
+    Its value is part of each RUN's cache key: with another one, all of them run again. `--no-cache` would do that too,
+    and some engines take away what cache mounts hold with it, for good.
+    """
+    return _with_arguments(read_dockerfile(text), (FRESH,))
+
+
+def _with_arguments(dockerfile: Dockerfile, names: Sequence[str]) -> str:
     if not names:
         return dockerfile.text
     after = {instruction.last_line for instruction in dockerfile.instructions if instruction.keyword == "FROM"}
