@@ -60,6 +60,20 @@ def test_the_action_annotates_summarises_and_fails_on_findings(place: Path) -> N
 
 
 @pytest.mark.slow
+def test_the_action_says_what_has_moved_and_fails_on_what_is_new(place: Path) -> None:
+    hold = '[[hold]]\nrequirement = "cmake<4"\nreason = "it breaks"\nreview = 2020-01-01\n'
+    (place / "work/pins.toml").write_text(hold)
+    words = f"--select\nhold-review\n--state\nfile:{place}/state.json"
+    code, _, outputs, summary = action(place, command="drift", arguments=words)
+    assert code == 1
+    assert "### 1 new" in summary
+    assert "exit-code=1" in outputs
+    code, _, outputs, summary = action(place, command="drift", arguments=words)
+    assert code == 0
+    assert "### 1 open" in summary
+
+
+@pytest.mark.slow
 def test_inputs_are_words_and_never_shell_text(place: Path) -> None:
     code, log, _, _ = action(place, paths="$(touch x); Dockerfile", arguments="--select\njunk-arguments")
     assert code == 2

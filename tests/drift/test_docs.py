@@ -1,0 +1,13 @@
+"""What docs/drift.md says of the rules."""
+
+import re
+from pathlib import Path
+
+from pins.drift.table import RULES
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/drift.md").read_text()
+
+
+def test_every_rule_is_listed_once() -> None:
+    listed = re.findall(r"^\| `([a-z-]+)` \|", PAGE.split("## New once")[0], re.MULTILINE)
+    assert sorted(listed) == sorted(rule.id for rule in RULES)
