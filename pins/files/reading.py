@@ -192,7 +192,10 @@ def _given_elsewhere(sets: list[PinSet]) -> list[PinSet]:
 
 def _told(pin: Pin, given: Mapping[str, list[Pin]]) -> Pin:
     found = given.get(pin.variable, []) if pin.variable and pin.override.how else []
-    how = tuple(f"{g.file}:{g.line} gives {g.value if g.value is not None else 'a value'}" for g in found)
+    lines: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        lines.setdefault((one.file, one.value if one.value is not None else "a value"), []).append(str(one.line))
+    how = tuple(f"{file}:{','.join(numbers)} gives {value}" for (file, value), numbers in lines.items())
     return (
         replace(pin, override=Override((*pin.override.how, *how), pin.override.reaches, pin.override.misses))
         if how

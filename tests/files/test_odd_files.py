@@ -349,3 +349,30 @@ def test_a_build_context_that_is_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_bytes(DOCKERFILE)
     with pytest.raises(UsageError, match="no such directory"):
         shown(tmp_path / "Dockerfile", context=tmp_path / "none")
+
+
+@pytest.mark.parametrize("command", ["/tmp/install.sh", "bash -ex /tmp/install.sh cu130", ". /tmp/install.sh"])
+def test_a_script_of_the_build_context_that_installs_something_is_said_not_to_be_read(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "Dockerfile").write_text(
+        f"FROM a:1\nCOPY ci/install.sh ci/quiet.sh /tmp/\nRUN {command} && /tmp/quiet.sh\n"
+    )
+    (tmp_path / "ci").mkdir()
+    (tmp_path / "ci" / "install.sh").write_text("#!/bin/sh\npip install foo==1.4\n")
+    (tmp_path / "ci" / "quiet.sh").write_text("#!/bin/sh\ntrue\n")
+    (problem,) = shown(tmp_path / "Dockerfile")[0].problems
+    assert (problem.line, problem.fatal) == (3, False)
+    assert problem.message.startswith("ci/install.sh is run, and not read")
+
+
+def test_what_one_file_gives_an_argument_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / ".github" / "workflows").mkdir(parents=True)
+    step = "    - build-args: |\n        FOO_VERSION=1.5\n"
+    (tmp_path / ".github" / "workflows" / "a.yml").write_text("jobs:\n  steps:\n" + step * 2)
+    (tmp_path / "Dockerfile").write_text("FROM a:1\nARG FOO_VERSION=1.4\n")
+    (dockerfile,) = [s for s in shown(tmp_path) if s.stages]
+    assert [h.rpartition("/")[2] for h in dockerfile.pins[1].override.how] == [
+        "--build-arg FOO_VERSION",
+        "a.yml:4,6 gives 1.5",
+    ]

@@ -23,8 +23,12 @@ from pins.model import Form, Installed, PinKind
 _WORTH_A_LOOK = re.compile(
     r"(?:pip[\d.]*|uv|git|curl|wget2?|aria2c|apk|yum|dnf|microdnf|tdnf|patch|echo|printf|cat|tee|sed|grep|awk|sudo|env"
     r"|timeout|xargs|nice|time|exec|command|nohup|sh|bash|rustup|rustup-init|cargo|npm|pnpm|yarn|go|gem|pipx|hf"
-    r"|huggingface-cli|add-apt-repository|apt-add-repository|yum-config-manager|zypper)\Z"
+    r"|huggingface-cli|source|\.|add-apt-repository|apt-add-repository|yum-config-manager|zypper)\Z"
     r"|apt|python|pypy|retr|with_retry|\$|(?:[\w-]+-)?(?:conda|mamba|micromamba|pip)(?:-retry)?\Z"
+)
+
+_INSTALLS = re.compile(
+    rb"\b(?:pip[\d.]*|uv|conda|mamba|apt|apt-get|dnf|yum)\b[^\n]*\binstall\b|\bgit clone\b|\b(?:curl|wget)\b"
 )
 
 
@@ -36,6 +40,8 @@ class RunReader(StageReading):
         """Read one command."""
         name = command.name
         if not _WORTH_A_LOOK.match(name):
+            if name.endswith((".sh", ".bash")):
+                self._script(command.words, command)
             return
         words = unwrap(command.words)
         if not words:
@@ -56,7 +62,7 @@ class RunReader(StageReading):
         elif name in {"echo", "printf", "cat", "tee"}:
             take_written(self, words, command, self.download)
         elif take_tool(self, words, command, self.download):
-            pass
+            self._script(words, command)
         elif (
             name in {"sed", "awk", "perl"}
             or (name.startswith("python") and len(words) > 2)
@@ -68,6 +74,15 @@ class RunReader(StageReading):
                     self.edited[posixpath.normpath(posixpath.join(command.directory or ".", text))] = self.line(
                         command.start
                     )
+
+    def _script(self, words: tuple[Value, ...], command: Command) -> None:
+        """Say so where a script of the build context is run that may install something: it is not read."""
+        path = next((text for word in words if (text := text_of(word)).endswith((".sh", ".bash"))), "")
+        full = posixpath.normpath(posixpath.join(command.directory or ".", path)) if path else ""
+        found = self.files.find(full) if path and "$" not in path else None
+        if found is not None and _INSTALLS.search(found[1]):
+            said = f"{found[0]} is run, and not read: what it installs or downloads is not known"
+            self.problems.append((self.line(command.start), said))
 
     def download(self, address: Value, command: Command) -> None:
         """Read the version in a download's address."""

@@ -24,6 +24,8 @@ def take_tool(
     """Read a call of such a program; whether it is one."""
     name = posixpath.basename(text_of(words[0]))
     match name:
+        case "source" | ".":
+            return True
         case "sh" | "bash" | "rustup" | "rustup-init" | "rustup-init.sh":
             _rust(stage, words, command)
         case "cargo":
