@@ -4,6 +4,7 @@ Results go to standard output and nothing else does. A command ends with one of 
 is caught here is only turned into a message and a code, never into an outcome.
 """
 
+import copy
 import errno
 import functools
 import gc
@@ -87,8 +88,9 @@ def _narrowed(app: typer.Typer, words: Sequence[str]) -> typer.Typer:
     for group in app.registered_groups:
         below = group.typer_instance
         if below is not None and name in {command.name for command in below.registered_commands if command.name}:
-            app.registered_groups = [group]
-            break
+            narrowed = copy.copy(app)
+            narrowed.registered_groups = [group]
+            return narrowed
     return app
 
 
