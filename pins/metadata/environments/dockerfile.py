@@ -162,12 +162,13 @@ class StageReader:
                 leave_out(f"{self.file}:{line}: {text}: {unknown_of(word)}")
                 continue
             read = read_requirement(word)
-            if read is not None and read.kind is RequirementKind.SPECIFIER:
+            editable = any(word is one for one in call.editable)  # a path or a repository, never a name
+            if read is not None and read.kind is RequirementKind.SPECIFIER and not editable:
                 if installs:
                     at = self._line_of(word, command)
                     contents.requested.append(Requested(text.strip(), self.file, at, upgrade, alone))
                 continue
-            if read is not None and read.kind is not RequirementKind.PATH:
+            if read is not None and read.kind not in (RequirementKind.PATH, RequirementKind.SPECIFIER):
                 name = f"{read.name} from " if read.name else ""
                 leave_out(f"{self.file}:{line}: what {name}{read.url} requires is not counted")
                 continue
