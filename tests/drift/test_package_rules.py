@@ -73,6 +73,45 @@ def test_an_edit_of_another_stage_builds_the_layer_no_newer_and_an_edit_before_i
     assert watched.findings(FLOATING_MOVED) == []
 
 
+def test_a_change_of_a_file_that_is_copied_before_builds_the_layer_anew(
+    watched: Watched, local_index: LocalIndex
+) -> None:
+    local_index.add("spam", "1.0", upload_time=days(-30))
+    text = DOCKERFILE.format(requirement="spam").replace("RUN pip", "COPY patches/ /p\nRUN pip")
+    watched.write({"docker/Dockerfile": text, "patches/a": "1", "other": "1"}, when=days(-10))
+    local_index.add("spam", "2.0", upload_time=days(-5))
+    watched.write({"other": "2"}, when=days(-3))
+    assert only(watched.findings(FLOATING_MOVED)).bucket == "2.0"
+    watched.write({"patches/a": "2"}, when=days(-2))
+    assert watched.findings(FLOATING_MOVED) == []
+
+
+def test_a_requirement_of_an_included_file_is_in_the_layer_that_installs_it(
+    watched: Watched, local_index: LocalIndex
+) -> None:
+    local_index.add("spam", "1.0", upload_time=days(-30))
+    text = "FROM ubuntu:22.04\nCOPY requirements.txt /r.txt\nRUN true\nRUN pip install -r /r.txt\nRUN echo hello\n"
+    watched.write({"Dockerfile": text, "requirements.txt": "# none\n# none\n# none\nspam\n"}, when=days(-10))
+    local_index.add("spam", "2.0", upload_time=days(-5))
+    watched.only = "Dockerfile"
+    watched.write({"Dockerfile": text.replace("hello", "goodbye")}, when=days(-3))
+    assert only(watched.findings(FLOATING_MOVED)).file.endswith("requirements.txt")
+    watched.write({"Dockerfile": text.replace("true", "false")}, when=days(-2))
+    assert watched.findings(FLOATING_MOVED) == []
+
+
+def test_a_requirement_that_the_build_as_written_leaves_out_is_not_in_the_image(
+    watched: Watched, local_index: LocalIndex
+) -> None:
+    local_index.add("spam", "1.0", upload_time=days(-30))
+    local_index.add("spam", "2.0", upload_time=days(-5))
+    text = 'FROM ubuntu:22.04\nARG FROM_SOURCE=0\nRUN if [ "$FROM_SOURCE" = "1" ]; then pip install spam; fi\n'
+    watched.write({"Dockerfile": text}, when=days(-10))
+    assert watched.check(FLOATING_MOVED) == []
+    watched.write({"Dockerfile": text.replace("=0", "=1")}, when=days(-9))
+    assert only(watched.findings(FLOATING_MOVED)).pin == "spam"
+
+
 def test_a_cap_ends_what_is_said_of_an_open_requirement(watched: Watched, local_index: LocalIndex) -> None:
     local_index.add("spam", "3.0.4", upload_time=days(-30))
     local_index.add("spam", "3.1.0", upload_time=days(-5))

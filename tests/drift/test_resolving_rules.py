@@ -96,9 +96,31 @@ def test_what_does_not_fit_an_unknown_python_is_no_fault_of_the_pins(watched: Wa
     local_index.add("spam", "1.0", requires_python=">=3.99", upload_time=days(-30))
     watched.write({"Dockerfile": "FROM rocm/primus:v26.4\nRUN pip install spam==1.0\n"})
     (reason,) = watched.unknown(UNRESOLVABLE_PINS)
-    assert reason.startswith("for which Python stage 0 installs is not known")
+    assert reason.startswith("the Python of the base image is not known")
     watched.write(image("spam==1.0"))
     assert only(watched.findings(UNRESOLVABLE_PINS)).severity is Severity.ERROR
+
+
+def test_what_no_configured_index_has_may_be_on_another(watched: Watched) -> None:
+    watched.write(image("spam==1.0"))
+    (reason,) = watched.unknown(UNRESOLVABLE_PINS)
+    assert reason.startswith("what no index that is configured here has may be on another")
+
+
+def test_an_editable_install_names_a_directory_and_no_package(watched: Watched, local_index: LocalIndex) -> None:
+    local_index.add("spam", "1.0", upload_time=days(-30))
+    watched.write({"Dockerfile": image("spam==1.0")["Dockerfile"] + 'RUN cd /src && pip install -e "python[all]"\n'})
+    assert watched.findings(UNRESOLVABLE_PINS) == []
+
+
+def test_requirements_that_a_command_edits_first_may_be_others(watched: Watched, local_index: LocalIndex) -> None:
+    local_index.add("spam", "1.0", upload_time=days(-30))
+    local_index.add("eggs", "1.0", requires=["spam>=2"], upload_time=days(-30))
+    text = image("spam==1.0")["Dockerfile"] + "COPY requirements.txt /tmp/requirements.txt\n"
+    edit = "RUN sed -i '/eggs/d' /tmp/requirements.txt && pip install -r /tmp/requirements.txt\n"
+    watched.write({"docker/Dockerfile": text + edit, "requirements.txt": "eggs==1.0\n"})
+    (one,) = [c for c in watched.check(UNRESOLVABLE_PINS) if c.about.place == "docker/Dockerfile"]
+    assert "edits this file before it is used" in one.outcome.unknown
 
 
 def test_the_python_of_a_file_may_be_told_by_its_paths(watched: Watched, local_index: LocalIndex) -> None:

@@ -35,6 +35,7 @@ class Watched:
         as_of: for a replay.
         built: when images were last built, None where the files tell.
         offline: whether nothing may be asked.
+        only: the file that is checked, "" for all.
     """
 
     root: Path
@@ -45,6 +46,7 @@ class Watched:
     as_of: datetime | None = None
     built: datetime | None = None
     offline: bool = False
+    only: str = ""
 
     def __post_init__(self) -> None:
         self.root.mkdir(parents=True, exist_ok=True)
@@ -66,7 +68,7 @@ class Watched:
 
     def check(self, *rules: Rule) -> list[Checked]:
         """Run rules once, and remember what they want to be remembered; a day goes by."""
-        request = WatchRequest((self.root,), self.as_of or self.now, clones=self.clones)
+        request = WatchRequest((self.root / self.only,), self.as_of or self.now, clones=self.clones)
         subject = replace(watch(request).subject, built=self.built)
         with self.tools() as tools:
             checked = observed(rules, subject, tools, self.memory)

@@ -49,3 +49,31 @@ class LineDates:
             elif row.startswith(b"committer-time "):
                 times[commit] = datetime.fromtimestamp(int(row.split()[1]), UTC)
         return {line: times[one] for line, one in lines.items() if not _NOT_COMMITTED.match(one) and one in times}
+
+
+@dataclass(frozen=True)
+class PathDate:
+    """Reads when a file, or anything below a directory, was last changed.
+
+    Attributes:
+        root: top of its repository.
+        revision: "" for the files on disk.
+        path: from the top of its repository.
+    """
+
+    root: Path
+    revision: str
+    path: str
+
+    @property
+    def host(self) -> str:
+        """This machine."""
+        return ""
+
+    def read(self, tools: Tools) -> datetime | None:  # noqa: ARG002 - git is all it needs
+        """The time of the last commit that changed it, None where there is none."""
+        if self.path.startswith(".."):
+            return None
+        answer = ask_git(self.root, "log", "-1", "--format=%ct", self.revision or "HEAD", "--", self.path)
+        text = answer.text.strip()
+        return datetime.fromtimestamp(int(text), UTC) if answer.ok and text else None

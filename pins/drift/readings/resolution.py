@@ -1,7 +1,6 @@
 """Whether the pins of a file resolve together, and which newer releases would, each with everything else as it is."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +21,9 @@ from pins.sources.metadata_cache import MetadataCache
 from pins.sources.page_cache import cache_directory
 from pins.windows_request import WindowsRequest, target_for
 
-_FOR_A_PYTHON = re.compile(r"needs Python|no wheel for")
+_NEWEST_GLIBC = "2.42"
+_EDITED = "edits this file before it is used"
+"""What the note of a pin says whose file a command changes."""
 
 
 @dataclass(frozen=True)
@@ -100,19 +101,41 @@ class Resolution:
         """
         directory = cache_directory(tools.environment)
         with closing(MetadataCache(directory / "metadata.sqlite")) as cache:
-            return _resolved(self._gathered(tools, directory, cache), python_of(self.file))
+            return _resolved(self._gathered(tools, directory, cache), self._why_unclear)
+
+    def _why_unclear(self, because: Sequence[str]) -> str:
+        """Why what excludes a solution may not hold in truth: the file does not tell enough."""
+        told = " ".join(because)
+        if "no index has a project" in told:
+            return "what no index that is configured here has may be on another"
+        environments = self.file.environments()
+        if "has no wheel for" in told and environments is not None and not environments.glibc:
+            return "the C library of the base image is not known"
+        if ("needs Python" in told or "has no wheel for" in told) and not python_of(self.file):
+            return "the Python of the base image is not known"
+        for pin in self.file.reading.pin_set.pins:
+            if _EDITED in pin.note and f"({pin.file}:" in told:
+                return pin.note
+        return ""
 
     def _gathered(self, tools: Tools, directory: Path, cache: MetadataCache) -> Gathered:
         environments = self.file.environments()
         assert environments is not None, "asked only of files that install something"
-        target = target_for(WindowsRequest(python=python_of(self.file), platform="linux-x86_64"), environments)
+        # A newer C library takes all wheels that an older one does: where it is not known, none is ruled out by it.
+        system = replace(environments, glibc=environments.glibc or _NEWEST_GLIBC)
+        target = target_for(WindowsRequest(python=python_of(self.file), platform="linux-x86_64"), system)
         source = IndexRequirements(tools.index.for_target(target), before=tools.as_of, cache=cache)
         request = GatherRequest(Path(self.file.reading.file), clones=self.clones)
         return gather(request, ReadFile(environments, self.facts), source, target, directory, cache)
 
 
-def _resolved(gathered: Gathered, python: str) -> Resolved:
-    """What became of the environments; where it is not known for which Python they are, that is no one's fault."""
+def _resolved(gathered: Gathered, why_unclear: Callable[[Sequence[str]], str]) -> Resolved:
+    """What became of the environments.
+
+    Args:
+        gathered: the environments.
+        why_unclear: says why what excludes a solution may not hold in truth, "" where it does.
+    """
     conflicts: list[Conflict] = []
     unknown: list[str] = []
     newer: dict[str, Newer] = {}
@@ -121,8 +144,8 @@ def _resolved(gathered: Gathered, python: str) -> Resolved:
         if answer.explanation is not None:
             because = tuple(sentence.text for sentence in answer.explanation.sentences)
             instead = tuple(", ".join(one.instead) for one in answer.relaxations if all(one.instead))
-            if not python and any(_FOR_A_PYTHON.search(sentence) for sentence in because):
-                unknown.append(f"for which Python {problem.name or 'it'} installs is not known: {because[0]}")
+            if unclear := why_unclear(because):
+                unknown.append(f"{unclear}: {because[0]}")
             else:
                 conflicts.append(Conflict(problem.name, because, instead))
         elif answer.model is None:

@@ -24,8 +24,13 @@ ID = "floating-moved"
 
 def _lists(subject: Subject) -> Iterable[Check]:
     for pin in package_pins(subject):
-        if not pin.capped:
+        if not pin.capped and not _never_runs(pin):
             yield Check(pin.about, partial(_check, pin, subject.built))
+
+
+def _never_runs(pin: PackagePin) -> bool:
+    """Whether a build as it is written leaves the requirement out."""
+    return bool(pin.pin.uses) and all(use.runs is False for use in pin.pin.uses)
 
 
 async def _check(pin: PackagePin, built: datetime | None, observations: Observations, previous: Json) -> Outcome:
@@ -34,7 +39,7 @@ async def _check(pin: PackagePin, built: datetime | None, observations: Observat
     now = best(project.releases(python=pin.python), pin.specifier)
     if now is None:
         return unknown(f"no index has a release of {name} that {pin.written} takes: asked {project.asked}")
-    when = built or await last_built(pin.file, pin.about.line, observations)
+    when = built or await last_built(pin.file, pin.pin, observations)
     then, said = _then(pin, project, when, previous, told=built is not None)
     remembered = kept(str(then), str(pin.specifier), when)
     if then is None:
@@ -52,6 +57,7 @@ async def _check(pin: PackagePin, built: datetime | None, observations: Observat
             " it silently",
             evidence=list(_between(project, then, now, pin.python)),
             suggestion=f"{cap}pin {name}=={then}",
+            severity=Severity.WARNING if line_of(then) != line_of(now.version) else Severity.NOTE,
         ),
         remember=remembered,
     )

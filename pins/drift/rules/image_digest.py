@@ -33,7 +33,7 @@ async def _check(
     if image.digest:
         return await _pinned(watched, image, observations)
     now = await observations.get(ImageDigest(image))
-    built = await last_built(file, watched.about.line, observations)
+    built = await last_built(file, watched.pin, observations)
     before = baseline(previous, str(image), built)
     if not now:
         return _gone(watched, image, f"it was {before} when it was first seen" if before else "", previous)

@@ -35,7 +35,7 @@ async def _moved(pin: GitPin, refs: Refs, observations: Observations, previous: 
     ref = (await observations.get(refs)).get(pin.revision)
     if ref is None:  # the other rule says so; what it was is kept
         return ok()
-    built = await last_built(pin.file, pin.about.line, observations)
+    built = await last_built(pin.file, pin.pin, observations)
     # A tag is what it was when it was first seen: that the file was edited since makes its move no less of one.
     since = built if ref.is_branch else None
     before = baseline(previous, f"{ref.ref} {pin.pin.repo}", since)
