@@ -8,7 +8,7 @@ import typer
 
 from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
 from pins.drawing import Format, check_options, drawn
-from pins.errors import UsageError
+from pins.errors import NoSolutionError, UsageError
 
 if TYPE_CHECKING:
     from pins.suggest.model import SuggestReport
@@ -64,7 +64,8 @@ def _suggest(
       pins suggest docker/Dockerfile.rocm_base --run 20260819-101500-a1b2 --format md --output pull-request.md
       pins suggest docker/Dockerfile.rocm_base --run result.json --write
 
-    Without --write or --branch nothing is changed. Exit code 3 when nothing could be told.
+    Without --write or --branch nothing is changed. Exit code 3 when nothing could be told, 5 when no set
+    of versions keeps what the file asks for.
     """
     from pins.file_options import clones, pairs
     from pins.suggest.bisection import document_of, read_bisection
@@ -124,7 +125,9 @@ def _suggest(
 
         commit = commit_on_branch(planned, branch, commit_message(report))
         say(f"The branch {branch} has one commit, {commit[:12]}; your checkout is as it was.")
-    return deliver(_drawn(report, output_format, output, no_color), output)
+    unsolved = report.conflicts and not report.suggestions
+    code = NoSolutionError.exit_code if unsolved else 0
+    return deliver(_drawn(report, output_format, output, no_color), output, code)
 
 
 def _typed() -> str:

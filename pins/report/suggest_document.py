@@ -26,7 +26,7 @@ from pins.report.blocks import (
     prose,
 )
 from pins.report.tones import Tone
-from pins.suggest.model import Certainty, Kept, Reason, State, Suggestion, SuggestReport, VersionState
+from pins.suggest.model import Certainty, Conflict, Kept, Reason, State, Suggestion, SuggestReport, VersionState
 
 _TONES = {State.ALLOWED: Tone.GOOD, State.EXCLUDED: Tone.BAD, State.UNKNOWN: Tone.DOUBT}
 _CERTAINTY = {
@@ -39,17 +39,27 @@ _FEW = 5
 
 def suggest_document(report: SuggestReport, *, all_windows: bool = False) -> Document:
     """The report, the most important first; `all_windows` draws those of what was not changed too."""
-    tone = Tone.DOUBT if report.suggestions else Tone.GOOD
+    tone = Tone.DOUBT if report.suggestions else Tone.BAD if report.conflicts else Tone.GOOD
     lead: list[Block] = []
     if report.suggestions:
         lead.append(_table(report.suggestions))
-    sections = [Section("Purpose", tuple(_purpose(report)))] if report.suggestions else []
+    sections = [_conflict(conflict) for conflict in report.conflicts]
+    if report.suggestions:
+        sections.append(Section("Purpose", tuple(_purpose(report))))
     if report.patch:
         sections.append(Section("The change", (Code(report.patch, language="diff"),)))
     sections.extend(_test_sections(report))
     sections.extend(Section(f"{s.pin.name}, line {s.pin.line}", tuple(_details(s))) for s in report.suggestions)
     sections.extend(_rest(report, all_windows=all_windows))
     return Document(f"{report.headline}.", tone, tuple(lead), tuple(sections))
+
+
+def _conflict(conflict: Conflict) -> Section:
+    blocks: list[Block] = [Bullets(tuple(prose(sentence) for sentence in conflict.because))]
+    if conflict.ways:
+        blocks.append(Paragraph(prose("It would fit:" if len(conflict.ways) == 1 else "Any one of these would do:")))
+        blocks.append(Bullets(tuple(prose(way) for way in conflict.ways)))
+    return Section("What cannot be kept together" + (f": {conflict.where}" if conflict.where else ""), tuple(blocks))
 
 
 def _table(suggestions: Sequence[Suggestion]) -> Table:

@@ -13,6 +13,9 @@ def suggest_document_json(report: SuggestReport) -> str:
     document["file"] = report.file
     document["headline"] = report.headline
     document["suggestions"] = [_suggestion(s) for s in report.suggestions]
+    document["conflicts"] = [
+        {"where": c.where, "because": list(c.because), "ways": list(c.ways)} for c in report.conflicts
+    ]
     document["kept"] = [_kept(k) for k in report.kept]
     document["unknown"] = list(report.unknown)
     document["patch"] = report.patch

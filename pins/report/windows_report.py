@@ -141,12 +141,13 @@ def _because(explanation: Explanation) -> Block:
 
 def _relaxed(answer: Answer) -> Iterable[Block]:
     if answer.relaxations:
-        lines = tuple(prose(_relaxation(one)) for one in answer.relaxations)
+        lines = tuple(prose(relaxation_in_words(one)) for one in answer.relaxations)
         yield Paragraph(prose("It would fit:" if len(lines) == 1 else "Any one of these would let it fit:"))
         yield Bullets(lines)
 
 
-def _relaxation(relaxation: Relaxation) -> str:
+def relaxation_in_words(relaxation: Relaxation) -> str:
+    """What would have to be left out, and what then fits."""
     parts = []
     for constraint, newest in zip(relaxation.constraints, relaxation.instead, strict=True):
         place = f" ({constraint.origin.place})" if constraint.origin.place else ""

@@ -182,6 +182,21 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class Conflict:
+    """Requirements of one environment that cannot all be kept.
+
+    Attributes:
+        where: which environment, "" where there is only one.
+        because: the facts that contradict each other, as sentences that can be followed.
+        ways: what would have to give way, as sentences; any one of them is enough.
+    """
+
+    where: str
+    because: tuple[str, ...]
+    ways: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class SuggestReport:
     """All of it.
 
@@ -194,6 +209,7 @@ class SuggestReport:
         patch: the exact change, "" where there is none.
         reproduce: the command that made this report.
         data_time: as of when the evidence is; None where nothing was read.
+        conflicts: what cannot be kept all together, whatever is pinned.
     """
 
     file: str
@@ -205,3 +221,4 @@ class SuggestReport:
     reproduce: str = ""
     data_time: datetime | None = None
     notes: tuple[str, ...] = field(default_factory=tuple)
+    conflicts: tuple[Conflict, ...] = ()

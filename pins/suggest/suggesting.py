@@ -14,12 +14,13 @@ from pins.hazards.gather import gather
 from pins.hazards.subject import Subject
 from pins.model import PinKind, PinSet
 from pins.report.windows_model import EnvironmentWindows
+from pins.report.windows_report import relaxation_in_words
 from pins.suggest.bisection import Bisected
 from pins.suggest.from_bisection import Setting, now_of, suggestions_from
 from pins.suggest.from_hazards import suggestions_of_skew
 from pins.suggest.from_windows import suggestions_of_windows, within_window
 from pins.suggest.known import KNOWN_BREAKS
-from pins.suggest.model import Certainty, Kept, Policy, Suggestion, SuggestReport
+from pins.suggest.model import Certainty, Conflict, Kept, Policy, Suggestion, SuggestReport
 from pins.suggest.writing import Planned, plan
 
 T = TypeVar("T")
@@ -102,16 +103,19 @@ def suggest(
     )
     planned = plan(request.file, suggestions, request.today)
     unknown.extend(planned.refused)
-    kept.extend(_not_asked(pin_set, suggestions, kept))
+    conflicts = _conflicts(environments or ())
+    unjudged = bool(environments) and not all(environment.possible for environment in environments or ())
+    kept.extend(_not_asked(pin_set, suggestions, kept, unjudged=unjudged))
     report = SuggestReport(
         str(request.file),
-        _headline(request.file, suggestions, done, environments, unknown),
+        _headline(request.file, suggestions, done, environments, unknown, conflicts),
         tuple(suggestions),
         tuple(sorted(kept, key=lambda k: k.line)),
         tuple(dict.fromkeys(unknown)),
         planned.patch.decode("utf-8", "backslashreplace"),
         request.reproduce,
         request.data_time,
+        conflicts=conflicts,
     )
     return report, planned
 
@@ -150,8 +154,10 @@ def _undecided(environments: Sequence[EnvironmentWindows]) -> list[str]:
     found: list[str] = []
     for environment in environments:
         where = f"{environment.name}: " if environment.name else ""
-        if not environment.possible:
-            found.append(f"{where}nothing fits together, or that cannot be told; `pins windows` says why")
+        answer = environment.answer
+        if not environment.possible and (answer is None or answer.explanation is None):
+            reasons = "; ".join(answer.unknown) if answer and answer.unknown else "`pins windows` says why"
+            found.append(f"{where}whether anything fits together cannot be told: {reasons}")
         for window in environment.packages:
             matter = {window.current, window.newest}
             found.extend(
@@ -163,10 +169,32 @@ def _undecided(environments: Sequence[EnvironmentWindows]) -> list[str]:
     return found
 
 
-def _not_asked(pin_set: PinSet, suggestions: Sequence[Suggestion], kept: Sequence[Kept]) -> list[Kept]:
+def _conflicts(environments: Sequence[EnvironmentWindows]) -> tuple[Conflict, ...]:
+    """The environments for which no set of versions exists: the facts of each, and what would have to give way."""
+    return tuple(
+        Conflict(
+            environment.name,
+            tuple(sentence.text for sentence in answer.explanation.sentences),
+            tuple(relaxation_in_words(one) for one in answer.relaxations),
+        )
+        for environment in environments
+        if (answer := environment.answer) is not None and answer.explanation is not None and not environment.possible
+    )
+
+
+def _not_asked(
+    pin_set: PinSet, suggestions: Sequence[Suggestion], kept: Sequence[Kept], *, unjudged: bool
+) -> list[Kept]:
     told = {s.pin.name for s in suggestions} | {k.name for k in kept}
     return [
-        Kept(pin.name, pin.line, now_of(pin, ""), "nothing that was read speaks against it")
+        Kept(
+            pin.name,
+            pin.line,
+            now_of(pin, ""),
+            "not judged, since its stage has no set of versions that is known to fit"
+            if unjudged and pin.kind is PinKind.PACKAGE
+            else "nothing that was read speaks against it",
+        )
         for pin in pin_set.pins
         if pin.name not in told and pin.file == pin_set.file
     ]
@@ -178,11 +206,20 @@ def _headline(
     done: Sequence[Suggestion],
     environments: Sequence[EnvironmentWindows] | None,
     unknown: Sequence[str],
+    conflicts: Sequence[Conflict],
 ) -> str:
     if suggestions:
         more = len(suggestions) - 1
         also = f"; and {more} more change{'s' * (more != 1)}" if more else ""
         return suggestions[0].headline + also
+    if conflicts:
+        where = ", ".join(conflict.where for conflict in conflicts if conflict.where)
+        return (
+            f"One of the requirements of {f'{where} in ' if where else ''}{file} must give way, since no set of"
+            " versions keeps them all: which one is for you to say"
+        )
+    if environments and not all(environment.possible for environment in environments):
+        return f"Whether anything needs to change in {file} is not known: what fits together cannot be told, see below"
     if done:
         pin = done[0].pin
         return f"Nothing needs to change in {file}: line {pin.line} holds {pin.name} at {pin.value} already"

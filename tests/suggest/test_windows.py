@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from pins.errors import NoSolutionError, UndeterminedError
+from pins.report.suggest_document import suggest_document
+from pins.report.text import render_text
 from pins.report.windows_model import EnvironmentWindows
 from pins.resolve.bounds import Bound, NotKnownVersion, PackageWindow, Side
-from pins.resolve.problem import OriginKind
+from pins.resolve.problem import Constraint, Origin, OriginKind
 from pins.resolve.sentences import Premise, Sentence
+from pins.resolve.why import Answer, Explanation, Relaxation
 from pins.suggest.model import Certainty, SuggestionKind, SuggestReport
 from pins.suggest.suggesting import SuggestRequest, suggest
 
@@ -102,3 +105,43 @@ def test_windows_that_cannot_be_told_at_all_end_it(tmp_path: Path) -> None:
 
     with pytest.raises(UndeterminedError, match="the index is away"):
         suggest(SuggestRequest(file, date(2026, 8, 19)), lambda _: {}, fails)
+
+
+IMPOSSIBLE = Answer(
+    "",
+    None,
+    explanation=Explanation(
+        (Sentence("torch 2.6.0 requires nccl==2.21.5", ()), Sentence("nccl==2.25.1 is asked for (line 2)", ())), ()
+    ),
+    relaxations=(
+        Relaxation((Constraint("nccl==2.25.1", Origin(OriginKind.GIVEN, "Dockerfile", 2)),), ("nccl 2.21.5",)),
+    ),
+)
+
+
+def with_answer(tmp_path: Path, answer: Answer | None) -> SuggestReport:
+    file = tmp_path / "Dockerfile"
+    file.write_text("FROM ubuntu:22.04\nRUN pip install torch==2.6.0 nccl==2.25.1\n")
+    found = [EnvironmentWindows("stage 0", "Python 3.12", "uv", False, (), answer=answer)]
+    return suggest(SuggestRequest(file, date(2026, 8, 19)), lambda _: {}, lambda: (found, ()))[0]
+
+
+def test_a_file_that_asks_for_what_cannot_be_is_not_said_to_need_no_change(tmp_path: Path) -> None:
+    report = with_answer(tmp_path, IMPOSSIBLE)
+    assert report.headline.startswith("One of the requirements of stage 0 in ")
+    (conflict,) = report.conflicts
+    assert conflict.because == ("torch 2.6.0 requires nccl==2.21.5", "nccl==2.25.1 is asked for (line 2)")
+    assert conflict.ways == ("without nccl==2.25.1 (Dockerfile:2): nccl 2.21.5 would do",)
+    assert {k.why.split(",")[0] for k in report.kept if k.name in {"torch", "nccl"}} == {"not judged"}
+    text = render_text(suggest_document(report), 100, color=False)
+    assert "What cannot be kept together: stage 0" in text
+    assert "Nothing needs to change" not in text
+
+
+def test_where_it_cannot_be_told_what_fits_nothing_is_said_to_be_well(tmp_path: Path) -> None:
+    report = with_answer(tmp_path, Answer("", None, ("torch: its metadata cannot be read",)))
+    assert report.headline.startswith("Whether anything needs to change in ")
+    assert (
+        "stage 0: whether anything fits together cannot be told: torch: its metadata cannot be read" in report.unknown
+    )
+    assert report.conflicts == ()
