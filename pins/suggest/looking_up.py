@@ -42,6 +42,8 @@ def windows_of_file(asked: WindowsRequest) -> tuple[Sequence[EnvironmentWindows]
     from dataclasses import replace
 
     from pins.resolve.bounds import package_windows
+    from pins.resolve.promises import broken_promises
+    from pins.resolve.why import why
     from pins.resolve.windows import windows_of
 
     solved: list[EnvironmentWindows] = []
@@ -53,7 +55,15 @@ def windows_of_file(asked: WindowsRequest) -> tuple[Sequence[EnvironmentWindows]
                 continue
             seen.append(problem)
             found = windows_of(problem, source)
-            packages = package_windows(found) if found.possible else ()
-            target, installer = question.target.description, problem.installer.value
-            solved.append(EnvironmentWindows(problem.name, target, installer, found.possible, packages))
+            solved.append(
+                EnvironmentWindows(
+                    problem.name,
+                    question.target.description,
+                    problem.installer.value,
+                    found.possible,
+                    package_windows(found) if found.possible else (),
+                    answer=None if found.possible else why(problem, source),
+                    broken=broken_promises(found),
+                )
+            )
         return solved, question.gathered.notes

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 from bisector.report.json_writer import render_json
 from pins.cli import app
 from tests import example_results
+from tests.local_index import LocalIndex
 from tests.suggest.dockerfiles import DOCKERFILE
 
 TOP = Path(__file__).resolve().parents[2]
@@ -78,3 +79,23 @@ def test_usage_errors_say_what_to_do(place: Path) -> None:
     assert "no such file" in run("Dockerfile", "--run", "no-such-run", "--offline", code=2).stderr
     (place / "other.json").write_text(render_json(example_results.UNDETERMINED))
     assert "names no culprit" in run("Dockerfile", "--run", "other.json", "--offline", code=3).stderr
+
+
+def test_a_contradiction_comes_first_and_has_an_exit_code_of_its_own(
+    place: Path, local_index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", local_index.url)
+    local_index.add("engine", "2.6.0", requires=["nccl==2.21.5"])
+    local_index.add("nccl", "2.21.5")
+    local_index.add("nccl", "2.25.1")
+    (place / "Dockerfile").write_text(
+        "FROM ubuntu:22.04\nRUN pip install engine==2.6.0\nRUN pip install nccl==2.25.1\n"
+    )
+    done = run("Dockerfile", "--python", "3.12", code=5)
+    assert done.stdout.startswith("One of the requirements of ")
+    assert "engine 2.6.0 requires nccl==2.21.5" in done.stdout
+    assert "nccl==2.25.1 is asked for (Dockerfile:3)" in done.stdout
+    document = json.loads(run("Dockerfile", "--python", "3.12", "--format", "json", code=5).stdout)
+    schema = json.loads((TOP / "docs/schemas/pins.suggest-1.schema.json").read_text())
+    jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+    assert len(document["conflicts"]) == 1
