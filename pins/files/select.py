@@ -60,7 +60,7 @@ def _hint(pins: PinSet, wanted: str) -> str:
     return f"; it has {shown}{', ...' if len(names) > 12 else ''}" if names else "; it has no pins at all"
 
 
-_ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9@][A-Za-z0-9@._/:+-]*?)\s*(===|==|~=|!=|<=|>=|<|>|=)(.*)\Z", re.DOTALL)
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9@$][A-Za-z0-9@._/:+${}()-]*?)\s*(===|==|~=|!=|<=|>=|<|>|=)(.*)\Z", re.DOTALL)
 
 
 def read_assignment(text: str) -> tuple[str, str | None]:

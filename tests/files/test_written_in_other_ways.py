@@ -342,3 +342,11 @@ def test_a_file_that_pip_is_given_by_name_is_a_pin_where_the_name_says_a_version
 def test_versions_that_apt_is_to_prefer_are_pins() -> None:
     found = read("RUN printf '%s\\n' 'Package: foo foo-dev' 'Pin: version 54.0-187-1' > /etc/apt/preferences.d/foo")
     assert [(p.name, p.value, p.kind) for p in found.pins[1:]] == [("foo", "54.0-187-1", PinKind.APT)]
+
+
+def test_a_requirement_whose_name_is_known_in_part_is_set_by_what_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "Dockerfile"
+    file.write_bytes(b'FROM a\nARG C\nRUN pip install "foo${C}==2.0" bar${C}x\n')
+    assert set_pins(SetRequest(file, ("foo${C}=2.1",))).after == file.read_bytes().replace(b"2.0", b"2.1")
+    with pytest.raises(UsageError, match="C is an ARG without a default"):
+        set_pins(SetRequest(file, ("bar${C}x=1",)))
