@@ -35,6 +35,16 @@ def engine_script(*arguments: str, directory: Path | None = None) -> dict[str, s
     return dict(line.split("=", 1) for line in printed.stdout.splitlines() if "=" in line)
 
 
+def variables_of_its_own(directory: Path) -> dict[str, str]:
+    """The environment of a command that keeps its runs and caches below a directory."""
+    return {
+        **os.environ,
+        "XDG_STATE_HOME": str(directory / "state"),
+        "XDG_CACHE_HOME": str(directory / "cache"),
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+
+
 @dataclass
 class Setting:
     """One test's run: its id, its room, and the image that its Dockerfiles start from."""

@@ -14,7 +14,7 @@ import pytest
 from bisector.environments.docker.cli import docker_programs
 from bisector.environments.docker.engine import RUN_LABEL, engine
 from bisector.environments.docker.leftovers import list_leftovers, remove_leftovers
-from tests.docker.docker_setting import Setting, tiny_archive
+from tests.docker.docker_setting import Setting, tiny_archive, variables_of_its_own
 from tests.docker.test_file_candidates import script
 from tests.file_axes.small_repository import SmallRepository
 
@@ -102,12 +102,7 @@ def test_planted_secrets_are_in_no_image_journal_log_or_report(
     for tool in ("1.0", "1.1", "1.2"):
         repository.commit(DOCKERFILE.format(base=base, tool=f"{tool}-{tmp_path.parent.name}", hidden=HIDDEN))
     smoke = script(tmp_path, 'read tool < /tool; case "$tool" in 1.0*) ;; *) exit 1;; esac')
-    variables = {
-        **os.environ,
-        "XDG_STATE_HOME": str(tmp_path / "state"),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-    }
+    variables = variables_of_its_own(tmp_path)
     words = ["run", "--dockerfile", str(repository.dockerfile), "--good", repository.revisions[0], "--bad", "HEAD"]
     words += ["--smoke", smoke, "--repeat", "1", "--secret", "id=token,env=BUILD_TOKEN", "--ssh", "default", "--keep"]
 

@@ -1,7 +1,6 @@
 """Images of a run within the room that they may take."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ import pytest
 
 from bisector.environments.docker.engine import engine
 from bisector.environments.docker.leftovers import list_leftovers
-from tests.docker.docker_setting import Setting, tiny_archive
+from tests.docker.docker_setting import Setting, tiny_archive, variables_of_its_own
 from tests.docker.test_file_candidates import script
 from tests.file_axes.small_repository import SmallRepository
 
@@ -42,12 +41,7 @@ def test_images_are_removed_to_keep_to_the_budget_and_the_answer_stays(base: str
         repository.commit(LARGE.format(base=base, tool=f"1.{number}-{mark}"))
     smoke = script(tmp_path, "read tool < /tool; tool=${tool#1.}; test ${tool%%-*} -lt 11")
     words = ["run", "--dockerfile", str(repository.dockerfile), "--good", repository.revisions[0], "--bad", "HEAD"]
-    variables = {
-        **os.environ,
-        "XDG_STATE_HOME": str(tmp_path / "state"),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-    }
+    variables = variables_of_its_own(tmp_path)
     command = [sys.executable, "-m", "bisector", *words, "--smoke", smoke, "--format", "json", "--disk", "11M"]
     ran = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

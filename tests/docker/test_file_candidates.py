@@ -1,7 +1,6 @@
 """Candidates that are files, with a real engine: from two revisions to the culprit."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from bisector.environments.docker.engine import engine
 from bisector.environments.docker.leftovers import list_leftovers
+from tests.docker.docker_setting import variables_of_its_own
 from tests.docker.image_project import Extension, ImageProject, git, served
 from tests.file_axes.small_repository import SmallRepository
 
@@ -27,12 +27,7 @@ COPY data.txt /data
 
 def bisector(directory: Path, image: str, *words: str, code: int = 0) -> dict[str, Any]:
     """The JSON result of a run in its own state directory."""
-    variables = {
-        **os.environ,
-        "XDG_STATE_HOME": str(directory / "state"),
-        "XDG_CACHE_HOME": str(directory / "cache"),
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-    }
+    variables = variables_of_its_own(directory)
     options = ("--build-arg", f"BASE_IMAGE={image}", "--docker-build-option=--network=host", "--repeat", "1")
     command = [sys.executable, "-m", "bisector", "run", *options, "--format", "json", *words]
     ran = subprocess.run(command, cwd=directory, env=variables, capture_output=True, text=True, check=False)

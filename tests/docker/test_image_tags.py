@@ -23,7 +23,7 @@ from bisector.image_axes.settling import settled_images
 from bisector.model import Candidate
 from bisector.request import DockerRequest
 from pins.errors import SourceError, UsageError
-from tests.docker.docker_setting import Setting
+from tests.docker.docker_setting import Setting, variables_of_its_own
 from tests.docker.local_registry import PASSWORD, USER, LocalRegistry, serving_images
 from tests.docker.test_file_candidates import script
 
@@ -52,12 +52,7 @@ def nightly(registry: LocalRegistry, repository: str = "team/engine") -> str:
 
 def run(directory: Path, *words: str, code: int = 0) -> dict[str, Any]:
     """The JSON result of a run in its own state directory; nothing of it is left with the engine."""
-    variables = {
-        **os.environ,
-        "XDG_STATE_HOME": str(directory / "state"),
-        "XDG_CACHE_HOME": str(directory / "cache"),
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-    }
+    variables = variables_of_its_own(directory)
     command = [sys.executable, "-m", "bisector", "run", "--env", "image", "--repeat", "1", "--format", "json", *words]
     ran = subprocess.run(command, cwd=directory, env=variables, capture_output=True, text=True, check=False)
     assert ran.returncode == code, ran.stdout[-2000:] + ran.stderr[-3000:]

@@ -1,7 +1,6 @@
 """What a plan proposes to reuse, from what earlier builds took."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from bisector.journal import Journal
 from bisector.model import Build, Candidate, Ended
 from bisector.smoke import Observation
 from bisector.stage_times import StageTime, proposals, stage_seconds, stage_times
+from tests.docker.docker_setting import variables_of_its_own
 from tests.docker.test_file_candidates import SLOW
 from tests.file_axes.small_repository import SmallRepository
 
@@ -79,12 +79,7 @@ def test_a_plan_proposes_to_reuse_the_stage_that_took_hours(tmp_path: Path) -> N
         repository.commit(SLOW.format(tool=f"1.{number}"))
     earlier_run(tmp_path / "state", repository.dockerfile)
     words = ("--dockerfile", str(repository.dockerfile), "--good", repository.revisions[0], "--bad", "HEAD", "--plan")
-    variables = {
-        **os.environ,
-        "XDG_STATE_HOME": str(tmp_path / "state"),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-    }
+    variables = variables_of_its_own(tmp_path)
 
     def planned(*more: str) -> str:
         command = [sys.executable, "-m", "bisector", "run", *words, *more]
