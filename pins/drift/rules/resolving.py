@@ -18,7 +18,6 @@ from pins.drift.rules.package_pins import PackagePin, package_pins
 from pins.drift.rules.rule import ListedRule
 from pins.hazards.model import Severity
 
-_MOST_UNCOUNTED = 3
 UNRESOLVABLE = "unresolvable"
 NEWER = "newer-inside"
 
@@ -108,20 +107,21 @@ async def _newer(
     kept = _kept(previous, key)
     if kept is not None:
         inside = Newer(str(kept[0])) if kept else Newer()
-        uncounted = [str(one) for one in kept[1:]]
+        uncounted = int(str(kept[1])) if len(kept) > 1 else 0
     else:
         resolved = await observations.get(resolution)
-        uncounted = list(resolved.uncounted[:_MOST_UNCOUNTED])
+        uncounted = len(resolved.uncounted)
         inside = resolved.newer.get(pin.pin.name, Newer(unknown=f"{pin.written} is in no environment that is known"))
     if inside.unknown:
         return unknown(inside.unknown)
-    remembered: Json = {"key": key, "found": [inside.version, *uncounted] if inside.version else []}
+    remembered: Json = {"key": key, "found": [inside.version, uncounted] if inside.version else []}
     if not inside.version:
         return found(remember=remembered)
     version = Version(inside.version)
     date = next((one.upload_time for one in newer if one.version == version), None)
     newest = newer[-1].version
     what = "what is known of everything else here" if uncounted else "everything else here"
+    command = f"pins windows {file.reading.file}"
     outside = f"; {newest}, the newest, does not" if newest > version else ""
     return found(
         finding(
@@ -129,7 +129,14 @@ async def _newer(
             pin.about,
             line_of(version),
             f"{pin.pin.name} {version} fits {what}, and {current} is pinned{outside}",
-            evidence=[*([f"{version} was uploaded on {date:%Y-%m-%d}"] if date is not None else []), *uncounted],
+            evidence=[
+                *([f"{version} was uploaded on {date:%Y-%m-%d}"] if date is not None else []),
+                *(
+                    [f"of {uncounted} things it is not known what they require: `{command}` names them"]
+                    if uncounted
+                    else []
+                ),
+            ],
             suggestion=f"try it: `bisector probe`, or {pin.pin.name}=={version}",
             severity=Severity.NOTE,
         ),
