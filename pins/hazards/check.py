@@ -62,7 +62,7 @@ def _fingerprinted(hazards: list[Hazard]) -> list[Hazard]:
     result: list[Hazard] = []
     for hazard in hazards:
         text = "\0".join((hazard.rule.name, hazard.identity, " ".join(hazard.source.split()), hazard.pin))
-        key = hashlib.sha256(text.encode()).hexdigest()[:24]
+        key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:24]
         seen[key] += 1
         result.append(replace(hazard, fingerprint=f"{key}:{seen[key]}"))
     return result

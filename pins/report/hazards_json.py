@@ -1,6 +1,7 @@
 """`pins check` for programs: `pins.check/1`, and SARIF 2.1.0."""
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
@@ -105,6 +106,7 @@ def _result(hazard: Hazard, index: dict[str, int]) -> dict[str, Any]:
 
 def _address(path: str) -> dict[str, str]:
     """A file from the top of its repository; where it is in none, by its whole path."""
+    address = quote(os.fsencode(path))  # a name may be no text at all
     if path.startswith("/"):
-        return {"uri": f"file://{quote(path)}"}
-    return {"uri": quote(path), "uriBaseId": "%SRCROOT%"}
+        return {"uri": f"file://{address}"}
+    return {"uri": address, "uriBaseId": "%SRCROOT%"}

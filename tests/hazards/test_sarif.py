@@ -79,3 +79,12 @@ def test_what_the_file_suppresses_and_what_a_baseline_suppresses_are_told_apart(
     CliRunner().invoke(app, ["check", ".", "--write-baseline", "known.json"])
     after = {result["ruleId"]: result["suppressions"][0]["kind"] for result in sarif(".", "--baseline", "known.json")}
     assert after == {"unquoted-specifier": "inSource", "floating-image": "external"}
+
+
+def test_a_name_that_is_no_text_is_written_in_every_form(repository: Path) -> None:
+    (repository / os.fsdecode(b"bad\xffname.Dockerfile")).write_text(BAD)
+    assert {"uri": "bad%FFname.Dockerfile", "uriBaseId": "%SRCROOT%"} in map(address, sarif("."))
+    for form in ("text", "md", "html", "json", "github"):
+        done = CliRunner(env={"NO_COLOR": "1"}).invoke(app, ["check", ".", "--format", form])
+        assert done.exit_code == 1, done.stderr
+        assert "name.Dockerfile" in done.stdout
