@@ -159,8 +159,10 @@ def deliver(text: str | bytes, output: Path | None, code: int = 0) -> int:
         UsageError: the file cannot be written.
         EnvironmentFailureError: standard output cannot be written.
     """
-    if isinstance(text, str) and not text.endswith("\n"):
-        text += "\n"
+    if isinstance(text, str):
+        text = text if text.endswith("\n") else text + "\n"
+        # A name of a file may be no text, which no encoding takes.
+        text = text.encode("utf-8", "backslashreplace").decode()
     if output is not None:
         _replace(output, text)
         return code

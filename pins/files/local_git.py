@@ -45,6 +45,11 @@ class Answer:
         return self.output.decode("utf-8", "surrogateescape")
 
 
+def git_environment() -> dict[str, str]:
+    """The environment, without what would lead git to another repository than the one that is meant."""
+    return {name: value for name, value in os.environ.items() if name not in _OTHER_REPOSITORY}
+
+
 def ask_git(directory: Path, *arguments: str, given: bytes = b"") -> Answer:
     """Run git in `directory`.
 
@@ -56,8 +61,12 @@ def ask_git(directory: Path, *arguments: str, given: bytes = b"") -> Answer:
     Raises:
         EnvironmentFailureError: git is not installed.
     """
-    variables = {name: value for name, value in os.environ.items() if name not in _OTHER_REPOSITORY}
-    variables |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    variables = git_environment() | {
+        "LC_ALL": "C",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+    }
     try:
         done = subprocess.run(
             ["git", "--literal-pathspecs", "-C", str(directory), *arguments],

@@ -1,7 +1,6 @@
 """Writing suggestions down: the pin's bytes, a comment above it, and a hold in `pins.toml`. Nothing else changes."""
 
 import contextlib
-import os
 import re
 import subprocess
 import tempfile
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from pins.errors import UsageError
 from pins.files.edit import Edit, apply, edits_for
+from pins.files.local_git import git_environment
 from pins.files.locate import Tree, locate
 from pins.files.patch import unified_diff
 from pins.files.read import kind_of, read_pins
@@ -223,9 +223,9 @@ def _run(
     root: Path, arguments: list[str], environment: dict[str, str] | None = None, given: bytes = b""
 ) -> "subprocess.CompletedProcess[bytes]":
     return subprocess.run(
-        ["git", "-C", str(root), *arguments],
+        ["git", "--literal-pathspecs", "-C", str(root), *arguments],
         input=given,
         capture_output=True,
         check=False,
-        env={**os.environ, **(environment or {})},
+        env={**git_environment(), **(environment or {})},
     )

@@ -108,6 +108,22 @@ def test_a_branch_has_one_commit_and_the_checkout_is_untouched(repository: Path)
     assert "pins.toml" in git(repository, "ls-tree", "--name-only", "hold-pybind11")
 
 
+def test_a_branch_lands_in_the_files_own_repository_whatever_a_hook_has_set(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    git(repository, "init", "-q", str(other))
+    done = planned(repository / "docker/Dockerfile")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
+    commit_on_branch(done, "hold-pybind11", "Cap pybind11\n")
+    monkeypatch.delenv("GIT_DIR")
+    monkeypatch.delenv("GIT_INDEX_FILE")
+    assert git(repository, "branch", "--list", "hold-pybind11") == "  hold-pybind11\n"
+    assert git(other, "branch", "--list", "--all") == ""
+    assert git(repository, "status", "--porcelain") == ""
+
+
 def test_a_branch_that_exists_or_a_name_that_is_none_is_refused(repository: Path) -> None:
     done = planned(repository / "docker/Dockerfile")
     git(repository, "branch", "there")
