@@ -133,6 +133,19 @@ def test_an_index_is_asked_whether_something_changed_and_not_for_everything(plac
     assert [(seen.path, seen.status) for seen in place.index.requests[asked:]] == [("/simple/cmake/", 304)]
 
 
+def test_what_is_remembered_follows_its_schema(place: Place) -> None:
+    place.release()
+    schema = json.loads((TOP / "docs/schemas/pins.drift-state-1.schema.json").read_text())
+    place.project.commit(LONG_AGO, "more", {"requirements.txt": "ninja==1.0\n"})
+    place.index.add("ninja", "1.0", upload_time=LONG_AGO)
+    for _ in range(2):
+        place.run("drift", ".", "--state", f"file:{place.room}/state.json")
+        document = json.loads((place.room / "state.json").read_text())
+        jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+        assert len(document["findings"]) == 1
+        assert document["memory"]
+
+
 def test_state_is_kept_in_a_branch_and_pushed(place: Place) -> None:
     subprocess.run(["git", "init", "-q", "--bare", str(place.room / "remote")], check=True)
     place.project.git("remote", "add", "origin", str(place.room / "remote"))
