@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bisector.events import Event, Note, Reporter, RunStarted, silent
 from bisector.journal import Journal
-from bisector.model import short_text
+from bisector.model import Axis, short_text
 from bisector.report.evidence import culprit_probe
 from bisector.report.model import NestedMove, Result, Verdict
 from bisector.request import PinRange, RepositoryRequest, RunRequest
@@ -69,8 +69,8 @@ def descend(request: RunRequest, result: Result, *, reporter: Reporter = silent,
             continue
         inner = inner_request(request, result, move)
         if inner is None:
-            why = "not searched: say where its commits are, with --repo " + f"{move.name}=URL"
-            _record(result, replace(move, said=why if request.environment != "docker" else "not searched in an image"))
+            why = f"not searched: say where its commits are, with --repo {move.name}=URL"
+            _record(result, replace(move, said=why))
             continue
         reporter(Note(f"going on inside: {move.path}, {move.name} {short_text(move.old)} -> {short_text(move.new)}"))
         try:
@@ -122,7 +122,7 @@ def inner_request(request: RunRequest, result: Result, move: NestedMove) -> RunR
     """The request for the run inside; None where it cannot be made."""
     probe = culprit_probe(result)
     culprit = result.culprit
-    if probe is None or culprit is None or request.environment == "docker" or request.files is not None:
+    if probe is None or culprit is None or (request.files is not None and request.environment != "docker"):
         return None
     outer = culprit.moves[0].pin
     name = move.name if move.name not in probe.candidate and move.name != outer else f"{outer}-{move.name}"
@@ -133,6 +133,11 @@ def inner_request(request: RunRequest, result: Result, move: NestedMove) -> RunR
         if not location:
             return None
         repositories.append(RepositoryRequest(name, location, install=False))
+    files = request.files
+    if files is not None:  # the files stay as the candidate has them
+        files = replace(files, held=tuple(dict.fromkeys((*files.held, *probe.candidate))))
+        if all(one.pin != outer for one in repositories):
+            repositories.append(RepositoryRequest(outer, _repository_of(result, outer)))
     fixed = tuple((pin, value) for pin, value in probe.candidate.items())
     others = tuple((pin, value) for pin, value in request.fixed if pin not in probe.candidate)
     return replace(
@@ -141,10 +146,23 @@ def inner_request(request: RunRequest, result: Result, move: NestedMove) -> RunR
         fixed=(*fixed, *others),
         repositories=tuple(repositories),
         nested=(*request.nested, (name, outer, move.path)),
+        files=files,
         suspects=(),
         run_directory=None,
-        command_line=_words(request.command_line, fixed, PinRange(name, move.old, move.new), repositories, outer, move),
+        command_line=request.command_line  # ends from files and a pin inside have no command of their own
+        if files is not None
+        else _words(request.command_line, fixed, PinRange(name, move.old, move.new), repositories, outer, move),
     )
+
+
+def _repository_of(result: Result, pin: str) -> str:
+    """Where the commits of a pin of a run come from."""
+    journal = Journal(Path(result.run_directory) / JOURNAL, writable=False)
+    try:
+        axes = adapter(tuple[Axis, ...]).validate_json(journal.meta("axes"))
+    finally:
+        journal.close()
+    return next((axis.repository for axis in axes if axis.pin == pin), "")
 
 
 def _words(

@@ -18,6 +18,7 @@ from pins.errors import NoSolutionError, UsageError
 from pins.model import PinKind
 
 if TYPE_CHECKING:
+    from bisector.environments.docker.pins_inside import SettingsOf
     from bisector.environments.venv.commits import CommitSource
     from bisector.file_axes.space import FileSpace
     from pins.sources.git.clone import Clone
@@ -96,7 +97,10 @@ def _environment_for(
     if request.files is not None and request.environment == "docker":
         from bisector.file_axes.preparation import docker_environment
 
-        images = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan)
+        inside = _clones(request) if request.nested else {}
+        settings = _settings_inside(request, inside)
+        images = docker_environment(request, index, exclude_newer, run_id, to_plan=to_plan, inside=settings)
+        images.clones = inside
         assert images.space is not None
         environment = _feasible_files(images, images.space, request, index)
         return FixedPins(environment, request.fixed) if request.fixed else environment
@@ -108,30 +112,48 @@ def _environment_for(
         environment = _make(request, pins, index, exclude_newer, run_id, {}, to_plan=to_plan)
         return FixedPins(environment, request.fixed) if request.fixed else environment
     from bisector.environments.git_pins import GitPins
-    from bisector.git_axes import clone_of, with_commits
+    from bisector.git_axes import with_commits
     from pins.sources.page_cache import cache_directory
 
-    clones = {repository.pin: clone_of(repository) for repository in request.repositories}
+    clones = _clones(request)
     fixed = with_commits(request.fixed, clones)
     request = replace(request, fixed=fixed)
-    inside = [name for name, _, _ in request.nested]
-    only = [one.pin for one in request.repositories if not one.install and one.pin not in inside]
-    left_out = [*only, *inside] if request.environment != "command" else []
+    inside_names = [name for name, _, _ in request.nested]
+    only = [one.pin for one in request.repositories if not one.install and one.pin not in inside_names]
+    left_out = [*only, *inside_names] if request.environment != "command" else []
     known = tuple(pin for pin in pins if pin not in left_out)
     held = tuple((pin, value) for pin, value in fixed if pin not in left_out)
-    own = {pin: clone for pin, clone in clones.items() if pin not in inside}
-    environment = _make(replace(request, fixed=held), known, index, exclude_newer, run_id, own, to_plan=to_plan)
+    own = {pin: clone for pin, clone in clones.items() if pin not in inside_names}
+    settings = _settings_inside(request, clones) if request.environment == "docker" else None
+    environment = _make(
+        replace(request, fixed=held), known, index, exclude_newer, run_id, own, to_plan=to_plan, inside=settings
+    )
     lent = {"venv": list(own), "docker": only}.get(request.environment, [])
     environment = GitPins(
         environment,
         request.repositories,
         clones,
         cache_directory(os.environ),
-        left_out=left_out,
+        left_out=only if settings is not None else left_out,
         lent=lent,
-        nested=request.nested,
+        nested=request.nested if settings is None else (),  # an image sets them itself
     )
     return FixedPins(environment, fixed) if fixed else environment
+
+
+def _clones(request: RunRequest) -> "dict[str, Clone]":
+    from bisector.git_axes import clone_of
+
+    return {repository.pin: clone_of(repository) for repository in request.repositories}
+
+
+def _settings_inside(request: RunRequest, clones: "Mapping[str, Clone]") -> "SettingsOf | None":
+    """What sets pins within the trees that images check out, None where none is searched."""
+    if not request.nested:
+        return None
+    from bisector.environments.docker.pins_inside import settings_of
+
+    return settings_of(clones, request.nested)
 
 
 def _feasible_files(
@@ -152,6 +174,7 @@ def _make(
     clones: "Mapping[str, Clone]",
     *,
     to_plan: bool = False,
+    inside: "SettingsOf | None" = None,
 ) -> Environment:
     match request.environment:
         case "venv":
@@ -197,7 +220,7 @@ def _make(
 
             docker = replace(request.docker, commit_pins=tuple(clones))
             written = environment_with_written_pins(
-                replace(request, docker=docker), pins, exclude_newer, run_id, to_plan=to_plan
+                replace(request, docker=docker), pins, exclude_newer, run_id, to_plan=to_plan, inside=inside
             )
             if written is not None:
                 return _feasible_files(*written, request, index)
@@ -208,6 +231,7 @@ def _make(
                 run_id=run_id,
                 build_timeout=request.build_timeout,
                 to_plan=to_plan,
+                inside=inside,
             )
             return feasible_arguments(images, request, docker, pins, index, cache_directory(os.environ))
     raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker, command and image")
@@ -278,7 +302,7 @@ def axes_of(
         return (image_axis(request.images),)
     if (floats := getattr(environment, "floats", None)) is not None:
         return tuple(floats)
-    if (space := getattr(environment, "space", None)) is not None:
+    if (space := getattr(environment, "space", None)) is not None and not request.pins:
         from bisector.file_axes.preparation import axes_from_files
 
         with _releases_of(environment, index) as source:

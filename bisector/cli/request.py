@@ -156,7 +156,7 @@ def _request(
         repositories=repositories
         if from_files or options.descend
         else _of_pins(repositories, {*(pin.pin for pin in pins), *dict(fixed)}),
-        nested=_nested(options, environment, {pin.pin for pin in pins}, git),
+        nested=_nested(options, {pin.pin for pin in pins}, git),
         timeout_is=TimeoutIs(_choice(options.timeout_is, "--timeout-is", tuple(TimeoutIs))),
         build_failure_is=BuildFailureIs(_choice(options.build_failure_is, "--build-failure-is", tuple(BuildFailureIs))),
         build_timeout=_seconds(options.build_timeout, "--build-timeout"),
@@ -221,16 +221,12 @@ def _repositories(options: RunOptions, directory: Path) -> tuple[RepositoryReque
     )
 
 
-def _nested(
-    options: RunOptions, environment: str, pins: Collection[str], git: Collection[str]
-) -> tuple[tuple[str, str, str], ...]:
+def _nested(options: RunOptions, pins: Collection[str], git: Collection[str]) -> tuple[tuple[str, str, str], ...]:
     """`--within`, each of a pin that is searched."""
     nested = tuple(arguments.parse_nested(text, git) for text in options.within)
     for name, outer, _ in nested:
         if name not in pins or name == outer:
             raise UsageError(f"--within {name}=...: no such pin is searched; name it with --pin {name}=GOOD..BAD")
-    if nested and environment == "docker":
-        raise UsageError("--within: an image fetches its sources itself, with the pins they have; use --env command")
     return nested
 
 

@@ -25,6 +25,7 @@ from pins.model import Release
 
 if TYPE_CHECKING:
     from bisector.environments.docker.environment import DockerEnvironment
+    from bisector.environments.docker.pins_inside import SettingsOf
     from pins.sources.index_configuration import IndexConfiguration
     from pins.sources.package_index import PackageIndex
 
@@ -80,11 +81,18 @@ def space_of(request: RunRequest, releases: Releases) -> FileSpace:
     }
     given = {name: value for name, value in request.docker.build_args if "{" not in value}
     reading = Reading(given, request.docker.target, {name: path for name, path in clones.items() if path.is_dir()})
-    return read_space(request.files, reading, request.docker.context, [name for name, _ in request.fixed], releases)
+    fixed = [name for name, _ in request.fixed if name not in request.files.held]
+    return read_space(request.files, reading, request.docker.context, fixed, releases)
 
 
 def docker_environment(
-    request: RunRequest, index: "IndexConfiguration", time: datetime, run_id: str, *, to_plan: bool
+    request: RunRequest,
+    index: "IndexConfiguration",
+    time: datetime,
+    run_id: str,
+    *,
+    to_plan: bool,
+    inside: "SettingsOf | None" = None,
 ) -> "DockerEnvironment":
     """An environment for candidates that are files.
 
@@ -94,6 +102,7 @@ def docker_environment(
         time: package indexes are read as of then, or as of the bad end's date.
         run_id: labels all that is made.
         to_plan: whether nothing will be built, so that no engine is needed.
+        inside: what is set within the trees of a candidate's commits.
     """
     from bisector.environments.docker.environment import DockerEnvironment
     from bisector.environments.docker.file_inputs import FileInputs
@@ -103,14 +112,14 @@ def docker_environment(
         space = space_of(request, lambda name, date: source.releases(name, before=date or time))
     time = request.files.span[1] if request.files.span else time
     index_time = time if request.docker.index_time else None
-    pins = (*space.pins, *dict(request.fixed))
+    pins = tuple(dict.fromkeys((*space.pins, *dict(request.fixed))))
     environment = DockerEnvironment(
         request.docker,
         pins,
         time,
         run_id=run_id,
         build_timeout=request.build_timeout,
-        files=lambda docker: FileInputs(docker, space, pins, index_time, bases=not to_plan),
+        files=lambda docker: FileInputs(docker, space, pins, index_time, bases=not to_plan, inside=inside),
         to_plan=to_plan,
     )
     environment.space = space

@@ -38,6 +38,7 @@ class FilesRequest:
         good_date, bad_date: what is not pinned is as the index offered it then (aware).
         good_image, bad_image: two built images whose inventories are the ends.
         good_inventory, bad_inventory: what they hold, read when a run starts.
+        held: names of pins that stay as one candidate has them, while a pin within one of their trees is searched.
     """
 
     file: Path | None = None
@@ -54,6 +55,7 @@ class FilesRequest:
     bad_image: str = ""
     good_inventory: Inventory | None = None
     bad_inventory: Inventory | None = None
+    held: tuple[str, ...] = ()
 
     @property
     def dates(self) -> bool:

@@ -17,10 +17,17 @@ from pins.model import Pin
 
 if TYPE_CHECKING:
     from bisector.environments.docker.environment import DockerEnvironment
+    from bisector.environments.docker.pins_inside import SettingsOf
 
 
 def environment_with_written_pins(
-    request: RunRequest, pins: Sequence[str], time: datetime, run_id: str, *, to_plan: bool = False
+    request: RunRequest,
+    pins: Sequence[str],
+    time: datetime,
+    run_id: str,
+    *,
+    to_plan: bool = False,
+    inside: "SettingsOf | None" = None,
 ) -> "tuple[DockerEnvironment, FileSpace] | None":
     """An environment that sets pins in the file itself; None where ARGs carry all of them, or the file has one nowhere.
 
@@ -32,6 +39,7 @@ def environment_with_written_pins(
         time: package indexes are read as of then.
         run_id: labels all that is made.
         to_plan: whether nothing will be built.
+        inside: what is set within the trees of a candidate's commits.
     """
     docker = request.docker
     names = (*pins, *dict(request.fixed))
@@ -47,7 +55,11 @@ def environment_with_written_pins(
         pin_arguments(text, str(docker.dockerfile), names, docker.build_args, docker.commit_pins)
     except UsageError:
         found = _written(request, names)
-        return None if found is None else _environment(request, *found, names, time, run_id, to_plan=to_plan)
+        return (
+            None
+            if found is None
+            else _environment(request, *found, names, time, run_id, to_plan=to_plan, inside=inside)
+        )
     return None
 
 
@@ -87,6 +99,7 @@ def _environment(
     run_id: str,
     *,
     to_plan: bool,
+    inside: "SettingsOf | None",
 ) -> "tuple[DockerEnvironment, FileSpace]":
     from bisector.environments.docker.environment import DockerEnvironment
     from bisector.environments.docker.file_inputs import FileInputs
@@ -99,7 +112,7 @@ def _environment(
         time,
         run_id=run_id,
         build_timeout=request.build_timeout,
-        files=lambda docker: FileInputs(docker, space, names, index_time, bases=not to_plan),
+        files=lambda docker: FileInputs(docker, space, names, index_time, bases=not to_plan, inside=inside),
         to_plan=to_plan,
     )
     environment.notes += notes

@@ -66,3 +66,81 @@ def test_the_commit_behind_a_merge_of_a_files_git_pin_is_named_and_the_command_h
     again = shlex.split(found["reproduce"])
     assert again[again.index("--good") + 1] == repository.revisions[0]
     assert again[again.index("--bad") + 1] == repository.revisions[-1]
+
+
+INSIDE = """ARG BASE_IMAGE
+FROM ${{BASE_IMAGE}} AS base
+ARG THING_BRANCH="{thing}"
+ENV SPEED={speed}
+RUN git clone {address} /thing && cd /thing && git checkout -q ${{THING_BRANCH}} \\
+    && git clone {inside} lib && cd lib && git checkout -q $(tail -n 1 ../lib-hash.txt) && cp state /state
+"""
+MODULE = """ARG BASE_IMAGE
+FROM ${{BASE_IMAGE}} AS base
+ARG THING_BRANCH=main
+RUN git clone {address} /thing
+RUN cd /thing && git checkout -q ${{THING_BRANCH}} && git submodule update --init && cp deps/lib/state /state
+"""
+
+
+def lib(path: Path) -> list[str]:
+    """A repository of twelve commits, bad from the eighth on."""
+    path.mkdir()
+    git(path, "init", "--quiet", "--initial-branch=main")
+    for number in range(12):
+        (path / "state").write_text(f"{'bad' if number >= 8 else 'good'}\n{number}\n")
+        git(path, "add", "--all")
+        git(path, "commit", "--quiet", "--message", f"Lib {number}")
+    return git(path, "rev-list", "--reverse", "main").split()
+
+
+def user_of(path: Path, hashes: list[str], module: str) -> list[str]:
+    """A repository whose third commit moves the hash that a file, and a submodule, pin."""
+    path.mkdir()
+    git(path, "init", "--quiet", "--initial-branch=main")
+    (path / ".gitmodules").write_text(f'[submodule "lib"]\n\tpath = deps/lib\n\turl = {module}\n')
+    for number in range(5):
+        at = hashes[11 if number >= 3 else 2]
+        (path / "lib-hash.txt").write_text(f"# the library\n{at}\n")
+        (path / "other").write_text(f"{number}\n")
+        git(path, "add", "lib-hash.txt", "other", ".gitmodules")
+        git(path, "update-index", "--add", "--cacheinfo", f"160000,{at},deps/lib")
+        git(path, "commit", "--quiet", "--message", f"User {number}")
+    return git(path, "rev-list", "--reverse", "main").split()
+
+
+def test_the_search_goes_on_inside_a_tree_that_the_file_checks_out(engine_image: str, tmp_path: Path) -> None:
+    hashes = lib(tmp_path / "lib")
+    repository = SmallRepository(tmp_path / "repository")
+    with served(tmp_path / "lib") as inside:
+        commits = user_of(tmp_path / "thing", hashes, inside)
+        with served(tmp_path / "thing") as address:
+            for number, speed in ((0, "low"), (4, "high")):
+                repository.commit(
+                    INSIDE.format(thing=commits[number], address=address, inside=inside, speed=speed), f"At {number}"
+                )
+            words = (
+                *("--dockerfile", str(repository.dockerfile), "--good", "HEAD~1", "--bad", "HEAD", "--descend"),
+                *("--repo", f"thing={tmp_path / 'thing'}", "--repo", f"lib={tmp_path / 'lib'}"),
+                *("--smoke", script(tmp_path, "grep -q good /state")),
+            )
+            found = bisector(tmp_path, engine_image, *words)
+    assert (found["culprit"]["pin"], found["culprit"]["subject"]) == ("thing", "User 3")
+    moved = {move["path"]: move for move in found["culprit"]["nested"]}
+    assert moved["lib-hash.txt"]["first_bad"] == hashes[8], moved
+
+
+def test_a_submodule_of_a_tree_that_an_image_checks_out_is_searched_by_name(engine_image: str, tmp_path: Path) -> None:
+    hashes = lib(tmp_path / "lib")
+    with served(tmp_path / "lib") as inside:
+        user_of(tmp_path / "thing", hashes, inside)
+        with served(tmp_path / "thing") as address:
+            (tmp_path / "Dockerfile").write_text(MODULE.format(address=address))
+            words = (
+                *("--dockerfile", str(tmp_path / "Dockerfile"), "--fix", "thing=main", "--no-index-time"),
+                *("--repo", f"thing={tmp_path / 'thing'}", "--repo", f"lib={tmp_path / 'lib'}"),
+                *("--pin", f"lib={hashes[2]}..{hashes[11]}", "--within", "lib=thing:deps/lib"),
+                *("--smoke", script(tmp_path, "grep -q good /state")),
+            )
+            found = bisector(tmp_path, engine_image, *words)
+    assert (found["culprit"]["pin"], found["culprit"]["new"]) == ("lib", hashes[8])

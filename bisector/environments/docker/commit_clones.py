@@ -2,15 +2,18 @@
 
 A pin that a file holds as a branch or a tag takes a commit in each candidate. Where the file clones at once what the
 pin names, the copy that is built clones first, fetches the commit (no branch need lead to it), and checks it out. It
-takes as many lines as before, so that messages of the builder still name the right ones. Nothing else is changed.
+takes as many lines as before, so that messages of the builder still name the right ones. Nothing else is changed, but
+that pins within the tree are set behind its checkout where they are searched (`pins_inside`).
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
+from bisector.environments.docker.pins_inside import Setting, Settings
 from pins.files.dockerfile.syntax import Instruction, json_words, split_dockerfile
 from pins.files.joined import JoinedText, join
 from pins.files.shell.syntax import Simple, parse_shell
@@ -49,30 +52,47 @@ def is_commit(value: str) -> bool:
     return _FULL_HASH.fullmatch(value) is not None
 
 
-def fetching_commits(text: str, values: Mapping[str, str], commits: Collection[str]) -> Rewritten:
+def fetching_commits(
+    text: str, values: Mapping[str, str], commits: Collection[str], inside: Settings = MappingProxyType({})
+) -> Rewritten:
     """The text of a Dockerfile that is built with these commits.
 
     Args:
         text: as it is, or with the index's time.
         values: build arguments.
         commits: full hashes that pins have; without any, nothing is changed.
+        inside: what is set within their trees.
     """
     found = frozenset(commits)
-    return _rewritten(text, tuple(sorted(values.items())), found) if found else Rewritten(text)
+    if not found:
+        return Rewritten(text)
+    return _rewritten(text, tuple(sorted(values.items())), found, tuple(sorted(inside.items())))
 
 
 @lru_cache(maxsize=64)
-def _rewritten(text: str, values: tuple[tuple[str, str], ...], commits: frozenset[str]) -> Rewritten:
+def _rewritten(
+    text: str,
+    values: tuple[tuple[str, str], ...],
+    commits: frozenset[str],
+    inside: tuple[tuple[str, tuple[Setting, ...]], ...],
+) -> Rewritten:
     data = text.encode("utf-8", "surrogateescape")
     syntax = split_dockerfile(data)
     holding = _holding(syntax.instructions, dict(values), commits)
+    within = [
+        _Inside(commit, _holding(syntax.instructions, dict(values), frozenset({commit})), settings)
+        for commit, settings in inside
+    ]
+    set_in: set[str] = set()
     edits: list[tuple[int, int, bytes]] = []
     for instruction in syntax.instructions:
         for body, in_heredoc in _scripts(instruction, data):
             for command in _simple_commands(parse_shell(body.text).tree):
-                clone = _read_clone(body, command, holding, commits)
+                clone = _read_clone(body, command, holding, commits, within)
+                clone = clone or next(filter(None, (_read_checkout(body, command, each) for each in within)), None)
                 if clone is None:
                     continue
+                set_in |= {clone.commit}
                 line = data.count(b"\n", 0, body.source(command.start)) + 1
                 if clone.refused:
                     return Rewritten(text, f"line {line}: {clone.refused}")
@@ -84,6 +104,10 @@ def _rewritten(text: str, values: tuple[tuple[str, str], ...], commits: frozense
                 )
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new + data[end:]
+    for each in within:
+        if each.commit not in set_in and (each.holding or each.commit in text):  # else it is another file's
+            paths = ", ".join(setting.path for setting in each.settings)
+            return Rewritten(text, f"no `git checkout` of {each.commit[:12]} behind which {paths} could be set")
     return Rewritten(data.decode("utf-8", "surrogateescape"))
 
 
@@ -138,17 +162,63 @@ class _Clone:
     end: int
     written: str = ""
     refused: str = ""
+    commit: str = ""
 
 
-def _read_clone(body: JoinedText, command: Simple, holding: frozenset[str], commits: frozenset[str]) -> _Clone | None:
-    """A clone whose branch is one of the commits; None for any other command."""
-    raw = [body.text[word.start : word.end].decode("utf-8", "surrogateescape") for word in command.words]
+@dataclass(frozen=True)
+class _Inside:
+    """What is set within the tree of one commit, and the variables that hold that commit."""
+
+    commit: str
+    holding: frozenset[str]
+    settings: tuple[Setting, ...]
+
+    def is_meant_by(self, word: str) -> bool:
+        return _unquoted(word) == self.commit or _referred(_unquoted(word)) in self.holding
+
+    def commands(self, git: str) -> list[str]:
+        return [setting.command(git) for setting in self.settings]
+
+
+def _read_checkout(body: JoinedText, command: Simple, inside: _Inside) -> _Clone | None:
+    """A checkout of the commit within whose tree something is set; None for any other command."""
+    raw = _raw_words(body, command)
+    place = _subcommand(raw)
+    if place >= len(raw) or raw[place] not in ("checkout", "switch", "reset") or command.redirections:
+        return None
+    named = [word for word in raw[place + 1 :] if not word.startswith("-")]
+    if len(named) != 1 or not inside.is_meant_by(named[0]):
+        return None
+    start, end = command.words[0].start, command.words[-1].end
+    steps = [" ".join(raw), *inside.commands(" ".join(raw[:place]))]
+    return _Clone(start, end, written="{ " + " && ".join(steps) + "; }", commit=inside.commit)
+
+
+def _raw_words(body: JoinedText, command: Simple) -> list[str]:
+    return [body.text[word.start : word.end].decode("utf-8", "surrogateescape") for word in command.words]
+
+
+def _subcommand(raw: Sequence[str]) -> int:
+    """The place of git's subcommand among the words of a command; behind all of them where it is no call of git."""
     at = next((place for place, word in enumerate(raw) if _unquoted(word).rsplit("/", 1)[-1] == "git"), -1)
     if at < 0:
-        return None
+        return len(raw)
     place = at + 1
     while place < len(raw) and raw[place].startswith("-"):
         place += 2 if raw[place] in _GLOBAL_WITH_VALUE else 1
+    return place
+
+
+def _read_clone(
+    body: JoinedText,
+    command: Simple,
+    holding: frozenset[str],
+    commits: frozenset[str],
+    within: Sequence[_Inside] = (),
+) -> _Clone | None:
+    """A clone whose branch is one of the commits; None for any other command."""
+    raw = _raw_words(body, command)
+    place = _subcommand(raw)
     if place >= len(raw) or raw[place] != "clone":
         return None
     start, end = command.words[0].start, command.words[-1].end
@@ -188,9 +258,12 @@ def _read_clone(body: JoinedText, command: Simple, holding: frozenset[str], comm
         f"{before} -C {into} fetch --quiet{shallow} {remote} {branch}",
         f"{before} -C {into} -c advice.detachedHead=false checkout --quiet FETCH_HEAD",
     ]
+    inside = next((each for each in within if each.is_meant_by(branch)), None)
+    steps += inside.commands(f"{before} -C {into}") if inside is not None else []
     if submodules:
         steps.append(f"{before} -C {into} submodule update --init --recursive{shallow}")
-    return _Clone(start, end, written="{ " + " && ".join(steps) + "; }")
+    made = "{ " + " && ".join(steps) + "; }"
+    return _Clone(start, end, written=made, commit=inside.commit if inside is not None else "")
 
 
 def _means_commit(branch: str, holding: frozenset[str], commits: frozenset[str]) -> bool:

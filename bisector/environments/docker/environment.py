@@ -22,6 +22,7 @@ from bisector.environments.docker.containers import ContainerEnvironment
 from bisector.environments.docker.credentials import masking, read_credentials, with_resolved
 from bisector.environments.docker.engine import engine, memory_kills_here
 from bisector.environments.docker.inputs import BuildInputs
+from bisector.environments.docker.pins_inside import SettingsOf
 from bisector.environments.docker.stamp import FRESH, freshened
 from bisector.environments.docker.trial_container import try_container
 from bisector.model import Build, Candidate, Ended, Recipe
@@ -31,6 +32,7 @@ from pins.errors import EnvironmentFailureError, UsageError
 
 if TYPE_CHECKING:
     from bisector.file_axes.space import FileSpace
+    from pins.sources.git.clone import Clone
 
 
 class DockerEnvironment(ContainerEnvironment):
@@ -44,6 +46,7 @@ class DockerEnvironment(ContainerEnvironment):
         build_timeout: seconds that one build may take, None for no limit.
         files: makes the inputs of candidates whose files differ in more than build arguments.
         to_plan: nothing will be built: no engine is looked for.
+        inside: what is set within the trees of a candidate's commits, without `files`; None where nothing is.
 
     Raises:
         UsageError: there is no Dockerfile, or `--secret` or `--ssh` is not of its form.
@@ -61,6 +64,7 @@ class DockerEnvironment(ContainerEnvironment):
         build_timeout: float | None = None,
         files: Callable[[DockerRequest], CandidateInputs] | None = None,
         to_plan: bool = False,
+        inside: SettingsOf | None = None,
     ) -> None:
         if request.dockerfile is None:
             raise UsageError("the docker environment needs a Dockerfile: --dockerfile FILE")
@@ -73,11 +77,12 @@ class DockerEnvironment(ContainerEnvironment):
             )
         time = exclude_newer if request.index_time else None
         self._inputs: CandidateInputs = (
-            BuildInputs(resolved, request.dockerfile, pins, time, bases=not to_plan)
+            BuildInputs(resolved, request.dockerfile, pins, time, bases=not to_plan, inside=inside)
             if files is None
             else files(resolved)
         )
         self.space: FileSpace | None = None
+        self.clones: Mapping[str, Clone] = {}
         self._forgotten: dict[str, str] = {}
         self._build_timeout = build_timeout
         self._checking = threading.Lock()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bisector.environments.docker.candidate_inputs import BuildStep
 from bisector.environments.docker.inputs import BuildInputs
+from bisector.environments.docker.pins_inside import SettingsOf
 from bisector.environments.docker.reused_stages import (
     all_stages,
     built_stage,
@@ -42,6 +43,7 @@ class FileInputs:
         pins: names of the axes and of pins held still.
         time: package indexes are read as of this time; None leaves that to the file.
         bases: whether the engine is asked for the images that builds start from.
+        inside: what is set within the trees of a candidate's commits; None where nothing is.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class FileInputs:
         time: datetime | None,
         *,
         bases: bool = True,
+        inside: SettingsOf | None = None,
     ) -> None:
         self._request = request
+        self._inside = inside
         self._space = space
         self._bases = bases
         self.pins = tuple(pins)
@@ -276,6 +280,7 @@ class FileInputs:
                 text=text,
                 around=None if part.history.repository is None else version.context,
                 bases=self._bases,
+                inside=self._inside,
             )
         return self._known[key]
 

@@ -17,6 +17,7 @@ from bisector.environments.docker.context import ContextReader, context_sources,
 from bisector.environments.docker.engine import engine
 from bisector.environments.docker.instructions import Dockerfile, base_images, read_dockerfile, stage_names
 from bisector.environments.docker.mistakes import mistake
+from bisector.environments.docker.pins_inside import SettingsOf
 from bisector.environments.docker.reach import unreachable, unused
 from bisector.environments.docker.stamp import original_line, stamp_values, stamped, with_original_lines
 from bisector.model import Candidate, Ended, Recipe
@@ -35,6 +36,7 @@ class BuildInputs:
         text: what is built in place of the file's own content.
         around: an identity of the files around it, where they are not those in the context on disk.
         bases: whether the engine is asked for the images that builds start from.
+        inside: what is set within the trees of a candidate's commits; None where nothing is.
     """
 
     def __init__(
@@ -47,8 +49,10 @@ class BuildInputs:
         text: bytes | None = None,
         around: str | None = None,
         bases: bool = True,
+        inside: SettingsOf | None = None,
     ) -> None:
         self._request = request
+        self._inside = inside
         self._path = path
         self._text = text
         self._around = around
@@ -199,7 +203,8 @@ class BuildInputs:
 
     def _fetching_commits(self, text: str, candidate: Mapping[str, str]) -> Rewritten:
         """A text with the clones of this candidate's commits made so that git takes them."""
-        return fetching_commits(text, self.values(candidate), list(filter(is_commit, candidate.values())))
+        inside = {} if self._inside is None else self._inside(candidate)
+        return fetching_commits(text, self.values(candidate), list(filter(is_commit, candidate.values())), inside)
 
     def write_copy(self, directory: Path, candidate: Mapping[str, str]) -> Path:
         """Write the Dockerfile that is built: the user's, with the index's time, and commits fetched where it clones.

@@ -52,16 +52,33 @@ def with_replaced(clone: Clone, commit: str, values: Mapping[str, tuple[str, str
 
 
 def _index_line(clone: Clone, commit: str, entry: Entry | None, path: str, name: str, value: str) -> bytes:
-    if entry is None:
-        raise UsageError(f"{clone.address.shown} has no {path} at {commit[:12]}, in which {name} could be set")
-    if entry.mode == SUBMODULE:
+    if entry is not None and entry.mode == SUBMODULE:
         return os.fsencode(f"{entry.mode} {value}\t{path}") + b"\0"
-    content = clone.git("cat-file", "blob", entry.id)
-    changed = replaced_pin(content, path, name, value)
-    if changed is None:
-        raise UsageError(f"{path} of {clone.address.shown} at {commit[:12]} holds no pin of {name}")
+    changed = _changed(clone, commit, entry, path, name, value)
+    assert entry is not None
     blob = clone.git("hash-object", "-w", "--stdin", given=changed).decode().strip()
     return os.fsencode(f"{entry.mode} {blob}\t{path}") + b"\0"
+
+
+def replaced_file(clone: Clone, commit: str, path: str, name: str, value: str) -> bytes | None:
+    """The content of a file of a commit's tree with the pin in it set; None where the path is a submodule.
+
+    Raises:
+        UsageError: the path is not there, or holds no such pin.
+    """
+    entry = {each.path: each for each in entries(clone, commit, [path])}.get(path)
+    if entry is not None and entry.mode == SUBMODULE:
+        return None
+    return _changed(clone, commit, entry, path, name, value)
+
+
+def _changed(clone: Clone, commit: str, entry: Entry | None, path: str, name: str, value: str) -> bytes:
+    if entry is None:
+        raise UsageError(f"{clone.address.shown} has no {path} at {commit[:12]}, in which {name} could be set")
+    changed = replaced_pin(clone.git("cat-file", "blob", entry.id), path, name, value)
+    if changed is None:
+        raise UsageError(f"{path} of {clone.address.shown} at {commit[:12]} holds no pin of {name}")
+    return changed
 
 
 def replaced_pin(content: bytes, path: str, name: str, value: str) -> bytes | None:
