@@ -61,6 +61,31 @@ class SetResult:
     changes: tuple[tuple[Pin, str | None], ...] = ()
     remarks: tuple[str, ...] = ()
 
+    def ensure_writable(self) -> None:
+        """Refuse, before anything is changed, what `write` would refuse.
+
+        Raises:
+            UsageError: the file was changed meanwhile, or may not be written.
+            EnvironmentFailureError: it cannot be read.
+        """
+        try:
+            self._writable(self.file.resolve())
+        except PermissionError as error:
+            raise UsageError(f"{self.file} may not be written: {error.strerror}; nothing is changed") from error
+        except FileNotFoundError as error:
+            raise UsageError(f"{self.file} was changed while it was being edited; nothing is written") from error
+        except OSError as error:
+            raise EnvironmentFailureError(f"{self.file} cannot be written: {error.strerror}") from error
+
+    def _writable(self, target: Path) -> os.stat_result:
+        known = target.stat()
+        if not known.st_mode & 0o222:  # it could be replaced, and the superuser may write it, but somebody said no
+            raise UsageError(f"{self.file} may not be written: it is read-only; nothing is changed")
+        with target.open("r+b") as stream:
+            if stream.read() != self.before:
+                raise UsageError(f"{self.file} was changed while it was being edited; nothing is written")
+        return known
+
     def write(self) -> None:
         """Put `after` in the file's place, as a whole; owner and permissions stay, and so does a link to it.
 
@@ -71,12 +96,7 @@ class SetResult:
         target = self.file.resolve()
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            known = target.stat()
-            if not known.st_mode & 0o222:  # it could be replaced, and the superuser may write it, but somebody said no
-                raise UsageError(f"{self.file} may not be written: it is read-only; nothing is changed")
-            with target.open("r+b") as stream:
-                if stream.read() != self.before:
-                    raise UsageError(f"{self.file} was changed while it was being edited; nothing is written")
+            known = self._writable(target)
             beside.write_bytes(self.after)
             if (known.st_uid, known.st_gid) != (os.geteuid(), os.getegid()):
                 with contextlib.suppress(PermissionError):

@@ -42,12 +42,18 @@ class Planned:
         return b"".join(_patch(path, before, after) for path, before, after in self.files)
 
     def write(self) -> None:
-        """Make the changes on disk, each file as a whole.
+        """Make the changes on disk, each file as a whole, and none where one of them may not be made.
 
         Raises:
             UsageError: a file was changed meanwhile, or may not be written.
             EnvironmentFailureError: a file cannot be written.
         """
+        for path, before, after in self.files:
+            target = self.root / path
+            if before is not None:
+                SetResult(target, before, after, b"").ensure_writable()
+            elif target.exists():
+                raise UsageError(f"{target} was changed while it was being edited; nothing is written")
         for path, before, after in self.files:
             target = self.root / path
             if before is None:

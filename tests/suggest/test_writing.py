@@ -121,7 +121,7 @@ def test_a_branch_lands_in_the_files_own_repository_whatever_a_hook_has_set(
     monkeypatch.delenv("GIT_INDEX_FILE")
     assert git(repository, "branch", "--list", "hold-pybind11") == "  hold-pybind11\n"
     assert git(other, "branch", "--list", "--all") == ""
-    assert git(repository, "status", "--porcelain") == ""
+    assert git(repository, "status", "--porcelain") == "?? other/\n"
 
 
 def test_a_branch_that_exists_or_a_name_that_is_none_is_refused(repository: Path) -> None:
@@ -147,3 +147,31 @@ def test_a_file_changed_meanwhile_is_not_overwritten(repository: Path) -> None:
     with pytest.raises(UsageError, match="was changed"):
         done.write()
     assert file.read_text() == "FROM y:2\n"
+
+
+def test_all_files_are_changed_or_none(repository: Path) -> None:
+    file, holds = repository / "docker/Dockerfile", repository / "pins.toml"
+    holds.write_text("# mine\n")
+    done = planned(file)
+    holds.chmod(0o444)
+    with pytest.raises(UsageError, match=r"pins\.toml may not be written: it is read-only"):
+        done.write()
+    assert file.read_text() == DOCKERFILE
+    holds.chmod(0o644)
+    holds.write_text("# mine, changed meanwhile\n")
+    with pytest.raises(UsageError, match="was changed"):
+        done.write()
+    assert file.read_text() == DOCKERFILE
+    holds.unlink()
+    with pytest.raises(UsageError, match="was changed"):
+        done.write()
+    assert file.read_text() == DOCKERFILE
+
+
+def test_a_record_of_holds_that_appeared_meanwhile_is_not_overwritten(repository: Path) -> None:
+    done = planned(repository / "docker/Dockerfile")
+    (repository / "pins.toml").write_text("# somebody else's\n")
+    with pytest.raises(UsageError, match="was changed"):
+        done.write()
+    assert (repository / "pins.toml").read_text() == "# somebody else's\n"
+    assert (repository / "docker/Dockerfile").read_text() == DOCKERFILE
