@@ -23,8 +23,7 @@ def _lists(subject: Subject) -> Iterable[Check]:
 async def _check(pin: PackagePin, version: Version, observations: Observations, previous: Json) -> Outcome:
     name = pin.pin.name
     project = await observations.get(ProjectPage(name))
-    releases = project.releases()
-    there = [one for one in releases if one.version == version or (not version.local and _public(one.version, version))]
+    there = [file for file in project.files if file.version == version or _builds(file.version, version)]
     if not there:
         if isinstance(previous, Mapping) and previous.get("seen") == str(version):
             return found(
@@ -41,10 +40,10 @@ async def _check(pin: PackagePin, version: Version, observations: Observations, 
             )
         return unknown(f"no index that is configured here has {name} {version}: asked {project.asked}")
     remembered: Json = {"seen": str(version)}
-    if not all(one.yanked for one in there):
+    if not all(file.yanked for file in there):
         return ok(remember=remembered)
-    reason = next((one.yanked_reason for one in there if one.yanked_reason), "")
-    instead = best(releases)
+    reason = next((file.yanked_reason for file in there if file.yanked_reason), "")
+    instead = best(project.releases())
     return found(
         finding(
             ID,
@@ -58,9 +57,9 @@ async def _check(pin: PackagePin, version: Version, observations: Observations, 
     )
 
 
-def _public(one: Version, wanted: Version) -> bool:
+def _builds(one: Version, wanted: Version) -> bool:
     """Whether a release is a build of the wanted version, as `==` without a local version takes it."""
-    return one.local is not None and Version(one.public) == wanted
+    return wanted.local is None and one.local is not None and Version(one.public) == wanted
 
 
 YANKED = ListedRule(ID, Severity.WARNING, "A pinned release was yanked, or is gone from the index.", _lists)
