@@ -9,7 +9,6 @@ from pins.command_line import NoColor, Output, deliver, guarded, new_app, say, w
 from pins.errors import UsageError
 
 if TYPE_CHECKING:
-    from pins.hazards.fixing import Fixed
     from pins.hazards.ignoring import Ignore
     from pins.hazards.model import Hazard, Rule
     from pins.hazards.subject import Subject
@@ -153,30 +152,24 @@ def _say_of_ignores(ignores: "list[Ignore]", unused: "list[Ignore]", running: se
 
 
 def _fix(subjects: "list[Subject]", hazards: "list[Hazard]", write: bool, output: Path | None) -> int:
+    from pins.files.setting import SetResult
     from pins.hazards.fixing import fix
 
-    patches: list[bytes] = []
-    mended = 0
-    for subject in subjects:
-        done = fix(subject, hazards)
-        if done.patch:
-            patches.append(done.patch)
-            mended += len(done.fixed)
-            if write:
-                _write(done)
-            for hazard in done.left:
-                say(f"{hazard.file}:{hazard.line}: left for a second run, for another edit touches it")
+    done = [one for subject in subjects if (one := fix(subject, hazards)).patch]
+    mended = sum(len(one.fixed) for one in done)
+    if write:
+        changes = [SetResult(Path(one.file), one.before, one.after, one.patch) for one in done]
+        for change in changes:
+            change.ensure_writable()
+        for change in changes:
+            change.write()
+    for hazard in (hazard for one in done for hazard in one.left):
+        say(f"{hazard.file}:{hazard.line}: left for a second run, for another edit touches it")
     rest = sum(1 for h in hazards if not h.ignored) - mended
-    if patches:
-        deliver(b"".join(patches), output)
+    if done:
+        deliver(b"".join(one.patch for one in done), output)
     say(f"{mended} {'mended' if write else 'can be mended'}, {rest} need a person.")
     return 1 if rest or (mended and not write) else 0
-
-
-def _write(done: "Fixed") -> None:
-    from pins.files.setting import SetResult
-
-    SetResult(Path(done.file), done.before, done.after, done.patch).write()
 
 
 def _about_rules(explain: str, output_format: str, output: Path | None, no_color: bool) -> str:

@@ -139,3 +139,12 @@ def test_templates_of_a_directory_are_left_alone_but_read_where_they_are_named(p
     (place / "Dockerfile.jinja").write_text("FROM acme/os:{{ TAG }}\n{% if x %}\nRUN ls\n{% endif %}\n")
     assert "no hazards in 1 file" in run(".", code=0).stdout
     assert "not-read" in run("Dockerfile.jinja", code=1).stdout
+
+
+def test_all_files_are_mended_or_none(place: Path) -> None:
+    (place / "other").mkdir()
+    (place / "other" / "Dockerfile").write_text(BAD)
+    (place / "other" / "Dockerfile").chmod(0o444)
+    done = run(".", "--fix", "--write", code=2)
+    assert "other/Dockerfile may not be written: it is read-only" in done.stderr
+    assert (place / "Dockerfile").read_text() == BAD
