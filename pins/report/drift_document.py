@@ -23,18 +23,26 @@ def drift_document(report: DriftReport) -> Document:
     if resolved := report.of(State.RESOLVED):
         sections.append(Section("Resolved", (_table(resolved),)))
     if report.unknown:
-        lines = tuple(prose(of_one_reason(reason, these)) for reason, these in by_reason(report.unknown))
+        lines = tuple(_marked(of_one_reason(reason, these)) for reason, these in by_reason(report.unknown))
         sections.append(Section("Could not be told", (Bullets(lines),)))
     if still := report.of(State.OPEN):
         sections.append(Section(f"Open ({len(still)})", (_table(still),), folded=bool(new) or len(still) > 10))
     if acked := report.of(State.ACKED):
         sections.append(Section(f"Acknowledged ({len(acked)})", (_table(acked),), folded=True))
-    notes = tuple(prose(note) for note in report.notes)
+    notes = tuple(_marked(note) for note in report.notes)
     lead: tuple[Block, ...] = (
         Paragraph(prose(last_complete(report))),
         *((Bullets(notes),) if notes else ()),
     )
-    return Document(counted(report), _tone(report), lead, tuple(sections))
+    return Document(f"Drift: {counted(report)}", _tone(report), lead, tuple(sections))
+
+
+def _marked(text: str) -> Line:
+    """Running text whose parts between backticks are literals, such as commands."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one without a partner
+        return prose(text)
+    return tuple(Span(part, code=place % 2 == 1) for place, part in enumerate(parts) if part)
 
 
 def _tone(report: DriftReport) -> Tone:
@@ -53,13 +61,14 @@ def _in_full(findings: Sequence[Reported]) -> Iterator[Block]:
                 Span(one.rule, code=True),
                 Span(" "),
                 Span(place_of(reported), code=True),
-                Span(f": {one.summary}"),
+                Span(": "),
+                *_marked(one.summary),
             )
         )
-        rows: list[tuple[str, Line]] = [("", prose(line)) for line in one.evidence]
+        rows: list[tuple[str, Line]] = [("", _marked(line)) for line in one.evidence]
         if one.suggestion:
-            rows.append(("do", prose(one.suggestion)))
-        rows.extend(("", prose(line)) for line in about(reported))
+            rows.append(("do", _marked(one.suggestion)))
+        rows.extend(("", _marked(line)) for line in about(reported))
         rows.append(("id", (Span(one.id, code=True),)))
         yield Facts(tuple(rows))
 
@@ -70,7 +79,7 @@ def _table(findings: Sequence[Reported]) -> Table:
             (Span(r.finding.severity.value, TONES[r.finding.severity]),),
             (Span(r.finding.rule, code=True),),
             (Span(place_of(r), code=True),),
-            prose("; ".join((r.finding.summary, *about(r)))),
+            _marked("; ".join((r.finding.summary, *about(r)))),
             (Span(r.finding.id, code=True),),
         )
         for r in findings

@@ -195,6 +195,12 @@ def test_a_thousand_findings_fit_into_a_comment_and_a_step_summary() -> None:
 
 def test_markdown_says_what_is_new_first(report: DriftReport) -> None:
     markdown = render_markdown(drift_document(report))
-    assert markdown.startswith("### 1 new, 1 open, 1 acknowledged, 1 resolved, 1 that could not be told")
+    assert markdown.startswith("### Drift: 1 new, 1 open, 1 acknowledged, 1 resolved, 1 that could not be told")
     places = [markdown.index(part) for part in ("Last complete check", "#### New", "#### Resolved", "Could not be")]
     assert places == sorted(places)
+
+
+def test_commands_in_what_is_said_are_literals() -> None:
+    one = finding("skew", PYBIND11, "x", "it differs", suggestion="see `pins why 'a_b==1' x_y`, and a_b")
+    markdown = render_markdown(drift_document(Days().run(checked(one, about=PYBIND11, rule="skew"), rules=["skew"])))
+    assert "- **do:** see `pins why 'a_b==1' x_y`, and a\\_b" in markdown

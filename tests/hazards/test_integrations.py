@@ -66,11 +66,11 @@ def test_the_action_says_what_has_moved_and_fails_on_what_is_new(place: Path) ->
     words = f"--select\nhold-review\n--state\nfile:{place}/state.json"
     code, _, outputs, summary = action(place, command="drift", arguments=words)
     assert code == 1
-    assert "### 1 new" in summary
+    assert "### Drift: 1 new" in summary
     assert "exit-code=1" in outputs
     code, _, outputs, summary = action(place, command="drift", arguments=words)
     assert code == 0
-    assert "### 1 open" in summary
+    assert "### Drift: 1 open" in summary
 
 
 @pytest.mark.slow
