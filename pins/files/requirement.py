@@ -120,7 +120,7 @@ def _partly_named(value: Value, text: str) -> ReadRequirement | None:
     A word that is nothing but a variable may be anything: options, or several requirements.
     """
     match = _PARTLY_NAMED.match(text) if unknown_of(value) else None
-    if match is None or _NAMES_A_SPECIFIER.search(match["name"]):
+    if match is None or _NAMES_A_SPECIFIER.search(match["name"]) or _is_path(text):
         return None
     unnamed = tuple(fragment for fragment in cut(value, *match.span("name")) if fragment.unknown)
     if not unnamed or (not match["specifier"] and re.fullmatch(rf"(?:{HIDDEN}|{_REFERENCE})*", match["name"])):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pins.files.commands.download import versions_in
 from pins.files.mention import Mention, Part, part_of
 from pins.files.requirement import ReadRequirement, RequirementKind, name_in_file, version_in_file
-from pins.files.values import Value, cut, text_of, unknown_of
+from pins.files.values import Value, cut, shape_of, text_of, unknown_of
 from pins.model import Form, PinKind
 
 Blank = Callable[[PinKind, str], Mention]
@@ -72,11 +72,12 @@ def _repository(read: ReadRequirement, mention: Mention) -> Mention:
 
 def _path(read: ReadRequirement, blank: Blank) -> list[Mention]:
     """A wheel or source archive by its file name, which says a version: another one has another name."""
-    filename = posixpath.basename(read.url)
+    shape = shape_of(read.whole_url)
+    filename = posixpath.basename(shape)
     version = version_in_file(filename).split("+")[0]
     if not re.match(r"\d+(?:\.\d+)+", version):
         return []
-    start = read.url.rfind("/") + 1 + filename.find(version)
+    start = shape.rfind("/") + 1 + filename.find(version)
     part = part_of(cut(read.whole_url, start, start + len(version)))
     if part.span is None:
         return []

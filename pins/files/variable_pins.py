@@ -13,6 +13,9 @@ _REVISION = re.compile(r"(?:\.git(?:#|@)|(?<=\w)#(?=[\w./-]+\Z)|(?<=\w)@(?=[\w./
 """The revision at the end of a repository's address: behind a `#` for the builder, behind an `@` for pip."""
 
 
+_REPOSITORY = re.compile(r"\.git\Z|//(?:github|gitlab)\.com/[^/]+/[^/]+/?\Z")
+
+
 def version_held(declaration: Declaration, value: Value) -> Mention | None:
     """The pin of a variable whose name and value say that it is a version."""
     part = part_of(value)
@@ -34,6 +37,8 @@ def address_held(declaration: Declaration, value: Value) -> Mention | None:
         mention = _held(declaration, PinKind.GIT, repository_name(address), (ref,), ref.text or "")
         mention.repo, mention.name_from_variable = address, False
         return mention
+    if _REPOSITORY.search(text):
+        return None
     found = [download for download in versions_in(value) if download.name]
     parts = tuple(part_of(version) for version in found[0].versions) if found else ()
     if not parts or any(part.span is None for part in parts):

@@ -350,3 +350,27 @@ def test_a_requirement_whose_name_is_known_in_part_is_set_by_what_is_written(tmp
     assert set_pins(SetRequest(file, ("foo${C}=2.1",))).after == file.read_bytes().replace(b"2.0", b"2.1")
     with pytest.raises(UsageError, match="C is an ARG without a default"):
         set_pins(SetRequest(file, ("bar${C}x=1",)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ARG FOO_REPO=https://github.com/acme/results_v6.0.git",
+        "ARG FOO_REPO=https://github.com/acme/results_v6.0",
+        "ENV CMAKE_POLICY_VERSION_MINIMUM=3.5",
+        "RUN printf 'foo @ https://h.example/v%s/foo-%s.whl\\n' 1 x86_64 > override.txt",
+    ],
+)
+def test_what_looks_like_a_pin_and_is_none_is_left_out(line: str) -> None:
+    assert not values(read(line))
+
+
+def test_a_tag_with_its_digest_in_one_literal_stays_one_pin() -> None:
+    digest = "@sha256:" + "ab" * 32
+    data = f"ARG R=h.example\nARG B=$R/acme/foo:2026-07-28{digest}\nFROM $B\n".encode()
+    assert [pin.value for pin in read_dockerfile(data, "Dockerfile").pins] == ["2026-07-28" + digest]
+
+
+def test_a_wheel_whose_name_is_computed_in_part_is_a_file() -> None:
+    found = read("RUN pip install foo_npu-2.8.0.post2-cp311-cp311-manylinux_2_28_$(uname -m).whl")
+    assert values(found) == [("foo-npu", "2.8.0.post2")]

@@ -52,7 +52,7 @@ def _versions_of_image(base: Value, tag: Value) -> list[Part]:
             continue
         name = fragment.variables[0].name if fragment.variables else ""
         # in front of a digest, a whole reference with a tag of its own
-        tagged = "@" in text_of(base) and re.search(r":[^/:@]*\d[^/:@]*\Z", fragment.text) is not None
+        tagged = "@" in text_of(base) and re.search(r"\A[^@]*:[^/:@]*\d[^/:@]*\Z", fragment.text) is not None
         if fragment.unknown or fragment in tag or tagged or version_like(fragment.text, name):
             chosen.setdefault(fragment.variables or fragment.text, part_of((fragment,)))
     chains = [part.variables for part in chosen.values()]

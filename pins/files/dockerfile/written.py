@@ -116,8 +116,10 @@ def _written_lines(words: tuple[Value, ...], command: Command) -> Iterator[Value
         return
     arguments = [word for word in words[1:] if not re.fullmatch(r"-[neE]+|--", text_of(word))]
     if name == "printf":
-        if arguments and re.search(r"%[sb]", text_of(arguments[0])):
-            yield from arguments[1:]
+        if arguments and "%" in text_of(arguments[0]):
+            if re.fullmatch(r"(?:%[sb](?:\\n)*)+", text_of(arguments[0])):  # else the arguments are parts of lines
+                yield from arguments[1:]
+            return
         arguments = arguments[:1]
     whole: Value = ()
     for index, argument in enumerate(arguments):
