@@ -70,6 +70,11 @@ def make_environment(
             docker_hosts(request.hosts, lambda: _environment_for(request, pins, index, exclude_newer, run_id)),
             slots=-(-request.workers // len(request.hosts)),
         )
+    if request.executor == "ray" and not to_plan:
+        from bisector.executors.ray.spreading import over_cluster
+
+        local = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=request.environment == "docker")
+        return over_cluster(request, local, pins, exclude_newer, run_id)
     environment = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=to_plan)
     if not request.ask or to_plan:
         return environment

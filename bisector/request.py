@@ -185,6 +185,8 @@ class RunRequest:
         every_culprit: where the culprit is not alone, the next one is searched for.
         confidence: probability that the named step must reach. max_runs: None for the engine's own bound.
         budget: seconds that the whole run may take. repeat: confirming runs, None for `auto`.
+        executor: "local" or "ray".
+        ray_address: of the cluster. ray_resources: what one run takes, by Ray's names.
         hosts: endpoints of the engines that candidates are built and run on; () for the one that docker talks to.
         keep: keep environments afterwards. workers: probes at once.
         run_directory: None for a new one under the user's state directory.
@@ -222,6 +224,9 @@ class RunRequest:
     budget: float | None = None
     repeat: int | None = None
     rebuild_witnesses: bool = False
+    executor: str = "local"
+    ray_address: str = "auto"
+    ray_resources: tuple[tuple[str, float], ...] = ()
     hosts: tuple[str, ...] = ()
     keep: bool = False
     workers: int = 1

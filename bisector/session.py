@@ -290,11 +290,14 @@ def _drive(
         journal.decide("stopped", redact(str(error)))
     finally:
         prober.close()
+        if not any(journal.decisions("finished")):
+            _leave(environment)
         journal.set_meta("seconds", str(before + time.monotonic() - started))
     if request.images is not None and any(journal.decisions("finished")):
         _offer_what_is_between(request, environment, journal, run_directory, prober)
     if any(journal.decisions("finished")) and not request.keep:
         prober.remove_builds()
+    _leave(environment)
     result = result_of(journal, run_directory)
     reporter(RunEnded(result.verdict.value, short_summary(result)))
     return result
@@ -316,6 +319,11 @@ def _offer_what_is_between(
     there = [(candidate, build) for candidate, build in builds if build is not None]
     if len(there) == len(witnesses):
         offer(request, images, journal, run_directory, (there[0], there[1]), lambda: opened_index(request))
+
+
+def _leave(environment: Environment) -> None:
+    """Let go of other machines, where the environment uses any."""
+    getattr(environment, "close", lambda: None)()
 
 
 def _discard(run_directory: Path, *, keep_root: bool) -> None:

@@ -129,6 +129,13 @@ class RunOptions:
     )
     rebuild_witnesses: Annotated[Flag, _flag("--rebuild-witnesses", "Build both afresh, too.", rare=True)] = None
     workers: Annotated[Text, _text("--workers", "N", "Probes at once.")] = None
+    executor: Annotated[Text, _text("--executor", "local|ray", "Where candidates are built and run.", rare=True)] = None
+    ray_address: Annotated[
+        Text, _text("--ray-address", "auto|local|HOST:PORT", "ray: the cluster; local starts one.", rare=True)
+    ] = None
+    ray_resource: Annotated[
+        Texts, _text("--ray-resource", "NAME=AMOUNT", "ray: what one run takes. Repeatable.", rare=True)
+    ] = ()
     hosts: Annotated[Text, _text("--hosts", "URL,...", "docker: engines of other machines, by address.", rare=True)] = (
         None
     )

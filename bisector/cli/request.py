@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bisector.cli import arguments
 from bisector.cli.files_request import files_request, fixed_pins
@@ -175,6 +175,7 @@ def _request(
         rebuild_witnesses=bool(options.rebuild_witnesses or options.reuse_stage),
         keep=bool(options.keep),
         hosts=_hosts(options, environment),
+        **_executor(options),
         workers=_workers(options),
         run_directory=_path(options.run_dir, directory),
         command_line=worth_repeating(command_line),
@@ -191,6 +192,26 @@ def _hosts(options: RunOptions, environment: str) -> tuple[str, ...]:
     if options.ask:
         raise UsageError("--hosts beside --ask: a person looks at candidates on one machine; leave one of them out")
     return parse_endpoints(options.hosts)
+
+
+def _executor(options: RunOptions) -> dict[str, Any]:
+    """The fields of a request that say where work is done."""
+    chosen = arguments.parse_choice(options.executor or "local", "--executor", ("local", "ray"))
+    given = [name for name in ("ray_address", "ray_resource") if getattr(options, name)]
+    if chosen == "local":
+        if given:
+            raise UsageError(f"--{key_of(given[0])}: of use with --executor ray alone")
+        return {}
+    if options.hosts or options.ask:
+        other = "--hosts" if options.hosts else "--ask"
+        raise UsageError(f"{other} beside --executor ray: Ray chooses the machine; leave one of them out")
+    from bisector.executors.ray.cluster import parse_resources
+
+    address = (options.ray_address or "auto").strip()
+    if address.startswith("-") or not address.isprintable():
+        raise UsageError(f"--ray-address {address!r} is no address: give auto, local or HOST:PORT")
+    resources = tuple(parse_resources(options.ray_resource).items())
+    return {"executor": chosen, "ray_address": address, "ray_resources": resources}
 
 
 def _workers(options: RunOptions) -> int:

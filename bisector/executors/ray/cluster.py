@@ -1,0 +1,149 @@
+"""The cluster: how it is reached or started, which nodes fit, and whether it is of our kind."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pins.errors import EnvironmentFailureError, UsageError
+
+NAMESPACE = "bisector"
+LOCAL = "local"
+"""The address that means: a cluster of this machine alone, started for the run."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node that is alive.
+
+    Attributes:
+        id: Ray's.
+        name: its address, and with several nodes at one address a part of the id.
+        resources: what it has in all.
+        labels: of the node.
+    """
+
+    id: str
+    name: str
+    resources: Mapping[str, float]
+    labels: Mapping[str, str]
+
+
+def connect(address: str) -> None:
+    """Join a cluster, or start one.
+
+    Args:
+        address: "auto", "local" or HOST:PORT.
+
+    Raises:
+        EnvironmentFailureError: Ray is not installed, nothing answers there, or it is of another version.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise EnvironmentFailureError(
+            "--executor ray needs Ray, which is not installed here: pip install 'bisector[ray]', with Ray in the version"
+            " that the cluster has"
+        ) from error
+    if ray.is_initialized():
+        return
+    options: dict[str, Any] = {"namespace": NAMESPACE, "log_to_driver": False, "logging_level": "error"}
+    if address == LOCAL:
+        options["include_dashboard"] = False
+    else:
+        options["address"] = address
+    try:
+        ray.init(**options)
+    except Exception as error:  # Ray raises of all sorts here
+        raise EnvironmentFailureError(_why_not(address, error)) from error
+
+
+def disconnect() -> None:
+    """Leave the cluster; one that was started for the run ends."""
+    import ray
+
+    if ray.is_initialized():
+        ray.shutdown()
+
+
+def _why_not(address: str, error: Exception) -> str:
+    import ray
+
+    said = " ".join(str(error).split())[:400]
+    here = f"this is Ray {ray.__version__} on Python {sys.version.split()[0]}"
+    if "version mismatch" in said.lower():
+        return f"the Ray cluster at {address} is of another version: {said}. {here}: use the cluster's versions here"
+    return (
+        f"no Ray cluster answers at {address}: {said}. {here}. `ray status` shows whether one runs;"
+        f" --ray-address {LOCAL} starts one for the run"
+    )
+
+
+def nodes_that_fit(wanted: Mapping[str, float]) -> tuple[Node, ...]:
+    """The nodes that have all that one run needs.
+
+    Args:
+        wanted: resources by Ray's names: "CPU", "GPU", or one of the cluster's own.
+
+    Raises:
+        EnvironmentFailureError: none has; the message says what there is.
+    """
+    nodes = alive()
+    fitting = tuple(
+        node for node in nodes if all(node.resources.get(name, 0.0) >= amount for name, amount in wanted.items())
+    )
+    if not fitting:
+        asked = ", ".join(f"{name} {amount:g}" for name, amount in wanted.items())
+        there = "".join(f"\n  {node.name}: {_listed(node.resources)}" for node in nodes) or " no node at all"
+        raise EnvironmentFailureError(f"no node of the Ray cluster has what a run needs ({asked}); there is:{there}")
+    return fitting
+
+
+def alive() -> tuple[Node, ...]:
+    """The nodes that are alive now."""
+    import ray
+
+    listed: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    found = [node for node in listed if node.get("Alive", node.get("alive"))]
+    addresses = [str(node["NodeManagerAddress"]) for node in found]
+    return tuple(
+        Node(
+            str(node["NodeID"]),
+            address if addresses.count(address) == 1 else f"{address}/{str(node['NodeID'])[:8]}",
+            {name: amount for name, amount in node.get("Resources", {}).items() if not name.startswith("node:")},
+            node.get("Labels", {}) or {},
+        )
+        for node, address in zip(found, addresses, strict=True)
+    )
+
+
+def _listed(resources: Mapping[str, float]) -> str:
+    shown = {name: amount for name, amount in resources.items() if "memory" not in name}
+    return ", ".join(f"{name} {amount:g}" for name, amount in sorted(shown.items())) or "nothing"
+
+
+def parse_resources(texts: Sequence[str]) -> dict[str, float]:
+    """`--ray-resource NAME=AMOUNT` by Ray's names; `num_cpus` and `num_gpus` are understood as well.
+
+    Raises:
+        UsageError: one is of another form.
+    """
+    found = {}
+    for text in texts:
+        name, equals, amount = text.partition("=")
+        name = {"num_cpus": "CPU", "num_gpus": "GPU"}.get(name, name)
+        try:
+            value = float(amount)
+        except ValueError:
+            value = -1.0
+        if not name or not equals or not 0 <= value < 1e6:
+            raise UsageError(f"--ray-resource {text!r} must be NAME=AMOUNT, such as GPU=1 or docker=1")
+        found[name] = value
+    return found
+
+
+def as_options(resources: Mapping[str, float]) -> dict[str, Any]:
+    """Resources as Ray's options of a task; one processor where none is named."""
+    own = {name: amount for name, amount in resources.items() if name not in {"CPU", "GPU"}}
+    options: dict[str, Any] = {"num_cpus": resources.get("CPU", 1.0), "num_gpus": resources.get("GPU", 0.0)}
+    return {**options, "resources": own} if own else options

@@ -1,0 +1,53 @@
+"""A run over the nodes of a cluster that fit."""
+
+from datetime import datetime
+
+from bisector.environments.base import Environment
+from bisector.executors.ray.cluster import connect, disconnect, nodes_that_fit
+from bisector.executors.ray.hosts import RayHost
+from bisector.executors.ray.work import Setting
+from bisector.executors.spread import SpreadEnvironment
+from bisector.request import RunRequest
+from bisector.serial import to_json
+from pins.errors import UsageError
+
+
+class ClusterEnvironment(SpreadEnvironment):
+    """Spreads candidates over nodes; Ray itself says when a node has room."""
+
+    def __init__(self, hosts: tuple[RayHost, ...], slots: int) -> None:
+        super().__init__(hosts, slots=slots)
+        self._agents = hosts
+
+    def close(self) -> None:
+        """End the agents, and leave the cluster."""
+        for host in self._agents:
+            host.close()
+        disconnect()
+
+
+def over_cluster(
+    request: RunRequest, local: Environment, pins: tuple[str, ...], exclude_newer: datetime, run_id: str
+) -> ClusterEnvironment:
+    """The environment of a run whose work is done on a cluster.
+
+    Args:
+        request: what was asked for.
+        local: the environment as it is made here.
+        pins: names of the axes.
+        exclude_newer: package indexes are read as of then (aware).
+        run_id: marks all that is made.
+
+    Raises:
+        UsageError: the smoke script cannot be read.
+        EnvironmentFailureError: there is no such cluster, or no node that fits.
+    """
+    try:
+        script = request.smoke.path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"the smoke script {request.smoke.path} cannot be read: {error.strerror}") from error
+    connect(request.ray_address)
+    resources = dict(request.ray_resources)
+    setting = Setting(to_json(request), pins, exclude_newer.isoformat(), run_id, request.smoke.path.name, script)
+    nodes = nodes_that_fit(resources)
+    return ClusterEnvironment(tuple(RayHost(node, local, setting, resources) for node in nodes), request.workers)

@@ -1,0 +1,3 @@
+from tests.session.conftest import ask
+
+__all__ = ["ask"]
