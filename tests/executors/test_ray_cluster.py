@@ -31,7 +31,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for _ in range(2):
         found.add_node(num_cpus=2, resources={"docker": 1})
     yield found
-    ray.shutdown()  # type: ignore[no-untyped-call]
+    ray.shutdown()
     found.shutdown()
 
 

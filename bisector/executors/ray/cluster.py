@@ -103,7 +103,7 @@ def alive() -> tuple[Node, ...]:
     """The nodes that are alive now."""
     import ray
 
-    listed: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    listed: list[dict[str, Any]] = ray.nodes()
     found = [node for node in listed if node.get("Alive", node.get("alive"))]
     addresses = [str(node["NodeManagerAddress"]) for node in found]
     return tuple(
