@@ -13,6 +13,8 @@ from pins.commands_ack import app as ack_app
 from pins.commands_check import app as check_app
 from pins.commands_drift import app as drift_app
 from pins.commands_files import app as files_app
+from pins.commands_hold import app as hold_app
+from pins.commands_hold import app as hold_app
 from pins.commands_schedule import app as schedule_app
 from pins.commands_suggest import app as suggest_app
 from pins.commands_windows import app as windows_app
@@ -45,5 +47,6 @@ app.add_typer(check_app)
 app.add_typer(windows_app)
 app.add_typer(suggest_app)
 app.add_typer(drift_app)
+app.add_typer(hold_app)
 app.add_typer(ack_app)
 app.add_typer(schedule_app)

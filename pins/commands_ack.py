@@ -1,13 +1,14 @@
 """`pins ack`."""
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import Output, deliver, guarded, new_app, say
+from pins.command_line import Output, guarded, new_app, say
+from pins.commands_hold import InDirectory, Why, Write, day, recorded, required
 from pins.errors import PinsError, UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ app = new_app("Acknowledge what pins drift has found.")
 @guarded
 def _ack(
     finding: Annotated[str, typer.Argument(metavar="ID", help="The finding, as `pins drift` names it.")],
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, for whoever reads it later.")] = "",
+    why: Why = "",
     until: Annotated[
         str,
         typer.Option("--until", metavar="DATE", help="The last day on which it holds; else as long as the finding."),
@@ -31,10 +32,8 @@ def _ack(
     push: Annotated[
         str, typer.Option("--push", metavar="REMOTE", help="With git:BRANCH: the remote that it is read from.")
     ] = "",
-    directory: Annotated[
-        Path, typer.Option("--directory", metavar="DIR", help="In the repository whose pins.toml is meant.")
-    ] = Path(),
-    write: Annotated[bool, typer.Option("--write", help="Change pins.toml; else the change is shown.")] = False,
+    directory: InDirectory = Path(),
+    write: Write = False,
     output: Output = None,
 ) -> int:
     r"""Accept a finding: it is no longer news, and keeps no issue open. Written into pins.toml, to be committed.
@@ -48,10 +47,8 @@ def _ack(
     from pins.drift.acks import Ack, read_acks, with_ack
     from pins.files.locate import locate
     from pins.suggest.holds import FILE
-    from pins.suggest.writing import Planned
 
-    if not why.strip():
-        raise UsageError("--why is needed: whoever meets it later wants to know")
+    reason = required(why)
     if not re.fullmatch(r"[0-9a-f]{4,12}", finding):
         raise UsageError(f"{finding!r} is no finding: give the twelve hexadecimal digits that `pins drift` shows")
     tree, relative = locate(directory)
@@ -63,28 +60,12 @@ def _ack(
     earlier = next((ack for ack in read_acks(data) if ack.id == name), None) if data else None
     ack = Ack(
         name,
-        why.strip(),
-        _day(until) if until else None,
+        reason,
+        day(until, "--until") if until else None,
         datetime.now(UTC).date(),
         _described(entry) if entry is not None else earlier.finding if earlier else "",
     )
-    planned = Planned(tree.root, ((FILE, before, with_ack(data, ack)),))
-    if not write:
-        say("Nothing is changed without --write; this is what it would do:")
-        return deliver(planned.patch, output)
-    planned.write()
-    say(f"{tree.root / FILE}: {name} is acknowledged; commit it.")
-    return 0
-
-
-def _day(text: str) -> date:
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"--until {text!r} is no date such as 2026-12-31") from None
-    if day < datetime.now(UTC).date():
-        raise UsageError(f"--until {text} has passed: the finding would be new at once")
-    return day
+    return recorded(tree, before, with_ack(data, ack), write, output, f"{name} is acknowledged")
 
 
 def _described(entry: "Entry") -> str:
