@@ -48,11 +48,13 @@ class Admission:
         name: whose.
         mask: which choices.
         reason: what they are: "pre-releases", "yanked".
+        instead: what the installer takes instead unless something excludes that, "" where there is no such thing.
     """
 
     name: str
     mask: int
     reason: str
+    instead: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ already. What is asked for follows from the choices of what is asked for, so whe
 never is, whatever else is chosen; it can be ruled out as it stands.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from pins.resolve.search import Literal, Search
 
@@ -27,9 +27,21 @@ def reached(search: Search, values: Mapping[int, int], roots: Iterable[int]) -> 
 
 
 def founded(
-    search: Search, values: Mapping[int, int], roots: Iterable[int], supported: Iterable[Supported]
+    search: Search,
+    values: Mapping[int, int],
+    roots: Iterable[int],
+    supported: Iterable[Supported],
+    is_admitted: Callable[[int, Mapping[int, int], Collection[int]], bool],
 ) -> set[int]:
-    """The variables whose values are accepted, each because of what was accepted before it."""
+    """The variables whose values are accepted, each because of what was accepted before it.
+
+    Args:
+        search: knows what asks for what.
+        values: variable -> number of its choice.
+        roots: the variables that the problem itself asks for.
+        supported: what must be named.
+        is_admitted: is asked of a variable, the values and what is accepted, for all that is not so simple.
+    """
     needs = [(v, named) for v, mask, named in supported if v in values and mask & 2 << values[v]]
     accepted: set[int] = set()
     asked = {variable for variable in roots if variable in values}
@@ -37,7 +49,8 @@ def founded(
         new = {
             variable
             for variable in asked - accepted
-            if all(
+            if is_admitted(variable, values, accepted)
+            and all(
                 any(by in accepted and mask & 2 << values[by] for by, mask in named)
                 for needing, named in needs
                 if needing == variable

@@ -179,11 +179,13 @@ class _Story:
                 listed = run_text(node.choices, mask, node.versions.all, open_ended=False)
                 text = f"{name} {listed} cannot be installed here: {reason}"
                 return Sentence(text, (Premise(f"{name} {listed}", reason),))
-            case Admission(name=name, mask=mask, reason=reason):
+            case Admission(name=name, mask=mask, reason=reason, instead=instead):
                 node = self.universe.node(name)
                 assert node is not None
                 listed = run_text(node.choices, mask, node.versions.all, open_ended=False)
                 text = f"{name} {listed}: {reason}, which nothing here asks for by name"
+                if instead:
+                    text += f", and nothing excludes {instead}, a final release"
                 return Sentence(text, (Premise(f"{name} {listed}", reason),))
         raise AssertionError(f"no sentence for {fact}")
 

@@ -91,7 +91,7 @@ class Solver:
             world = self.universe.admissions.closed_world()
             given = [(self.universe.guess, ABSENT)] if certain and self.universe.guess_is_possible else []
             asked_about = frozenset(variable for variable, mask in assumptions if not mask & ABSENT)
-            about = [(self.universe.admissions.question(asked_about), 2)] if world else []
+            about = [(self.universe.admissions.question(asked_about), 2)] if self.universe.admissions.decides else []
             try:
                 domains, self.failed_on = search.solve([*world, *about, *given, *assumptions], self._decide)
             except NeedsReading as needs:
@@ -106,21 +106,37 @@ class Solver:
 
     def _is_founded(self, model: Model, asked_about: frozenset[int]) -> bool:
         """Whether pip would get to this solution; one that it would not is ruled out, for this question."""
-        supports = list(self.universe.admissions.supports())
-        if not supports:
-            return True
-        search = self.universe.search
-        roots = self.universe.required | asked_about
-        asked = reached(search, model.values, roots)
-        accepted = founded(search, model.values, roots, [(node.variable, mask, by) for node, mask, _, by in supports])
+        asked, accepted = self._gets_to(model, asked_about)
         if asked <= accepted:
             return True
+        admissions, search = self.universe.admissions, self.universe.search
+        if admissions.limit_early(model.values, asked, accepted):
+            return False
         facts = 0
-        for _, _, fact, _ in supports:
+        for _, _, fact, _ in admissions.supports():
             facts |= fact
         literals = [(v, search.full[v] & ~(2 << model.values[v])) for v in sorted(asked)]
         search.clause([(self.universe.admissions.question(asked_about), ABSENT), *literals], facts)
         return False
+
+    def is_founded_for(self, model: Model, variable: int) -> bool:
+        """Whether the installer gets to what a solution has for a name when that is asked for, whatever else was."""
+        asked, accepted = self._gets_to(model, frozenset((variable,)))
+        return asked <= accepted
+
+    def _gets_to(self, model: Model, asked_about: frozenset[int]) -> tuple[set[int], set[int]]:
+        """The variables that are asked for in a solution, and those of them whose values pip gets to."""
+        admissions, search = self.universe.admissions, self.universe.search
+        if not admissions.decides:
+            return set(), set()
+        roots = self.universe.required | asked_about
+        named = [
+            (one.variable, mask, by)
+            for node, mask, _, by in admissions.supports()
+            for one in (node, *self.universe.extras(node))  # which pip gets to with their distribution only
+        ]
+        accepted = founded(search, model.values, roots, named, admissions.is_admitted)
+        return reached(search, model.values, roots), accepted
 
     def prefer(self, model: Model) -> None:
         """Try what this solution chose first."""

@@ -168,7 +168,7 @@ class _Projection:
             self.models.append(model)
         for node in self.targets:
             choice = model.values.get(node.variable)
-            if choice is None:
+            if choice is None or not self.solver.is_founded_for(model, node.variable):
                 continue
             for other in [choice, *self._exchangeable(node, model)]:
                 if self.open[node.variable] & 2 << other:

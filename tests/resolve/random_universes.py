@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from pysat.solvers import Minicard
 
-from pins.resolve.problem import Problem, Requires
+from pins.resolve.problem import Choice, Choices, Problem, Requires
 from pins.sources.target import Installer
 from tests.resolve.memory_source import MemorySource, problem
 
@@ -130,6 +130,7 @@ class _Encoding:
         self.guess = self.number("guess")
         self.held: dict[tuple[str, str], bool] = {}
         self.names_it: dict[tuple[str, str, str], list[int]] = {}
+        self.excludes: dict[tuple[str, str], list[int]] = {}
         self.pip = self.problem.installer is Installer.PIP
         self.extras: dict[str, set[str]] = {}
         everything = [line for required in self.source.required.values() for line in required.lines]
@@ -202,13 +203,20 @@ class _Encoding:
         self.solver.add_clause([*negated, *self.taken(line)])
         for extra in line.extras:
             self.solver.add_clause([*negated, self.number((line.name, "extra", extra))])
+        for label, version in self.releases(line.name) if self.pip and conditions else ():
+            if not _takes(line, version, label):
+                self.excludes.setdefault((line.name, label), []).append(self.all_of(conditions))
         for label, _ in self.releases(line.name) if self.pip else ():
             for reason, names in (("yanked", _pins(line)), ("pre", _names_pre(line))):
                 if names and conditions and self.chosen(line.name, label) in self.taken(line):
-                    together = self.number(("all of", *conditions))
-                    for condition in conditions:
-                        self.solver.add_clause([-together, condition])
-                    self.names_it.setdefault((line.name, label, reason), []).append(together)
+                    self.names_it.setdefault((line.name, label, reason), []).append(self.all_of(conditions))
+
+    def all_of(self, conditions: list[int]) -> int:
+        """A number that holds only where all of these do."""
+        together = self.number(("all of", *conditions))
+        for condition in conditions:
+            self.solver.add_clause([-together, condition])
+        return together
 
     def solve(self, name: str, label: str, guess: int) -> bool:
         """Whether there is a solution with this release ("" for any) that pip would get to."""
@@ -258,13 +266,15 @@ class _Encoding:
         assert choice.version is not None
         if choice.yanked and not any(_pins(line) and _takes(line, choice.version, label) for line in mine):
             return False
-        finals = [c for c in found.choices if c.version and not c.version.is_prerelease]
-        return not (choice.version.is_prerelease and finals and not any(map(_names_pre, mine)))
+        in_the_way = any(
+            not final.unusable and all(_takes(line, version, final.label) for line in mine)
+            for final, version in _finals(found)
+        )
+        return not (choice.version.is_prerelease and in_the_way and not any(map(_names_pre, mine)))
 
     def admission(self) -> None:
         for name, found in self.source.packages.items():
             mine = [line for line in self.roots if line.name == name and self.holds(line, "")]
-            finals = [c for c in found.choices if c.version and not c.version.is_prerelease]
             for choice in found.choices:
                 assert choice.version is not None
                 number = self.chosen(name, choice.label)
@@ -273,12 +283,21 @@ class _Encoding:
                 ):
                     named = self.names_it.get((name, choice.label, "yanked"), []) if self.pip else []
                     self.solver.add_clause([-number, *named])
-                if self.pip and choice.version.is_prerelease and finals and not any(_names_pre(line) for line in mine):
+                if self.pip and choice.version.is_prerelease and not any(_names_pre(line) for line in mine):
                     # Any specifier that names a pre-release admits all of them.
                     named = sorted(
                         {n for key, ns in self.names_it.items() if key[0] == name and key[2] == "pre" for n in ns}
                     )
-                    self.solver.add_clause([-number, *named])
+                    for final, version in _finals(found):
+                        if final.unusable or not all(_takes(line, version, final.label) for line in mine):
+                            continue  # pip never sees it
+                        self.solver.add_clause([-number, *named, *self.excludes.get((name, final.label), [])])
+
+
+def _finals(found: Choices) -> Iterator[tuple[Choice, Version]]:
+    for choice in found.choices:
+        if choice.version is not None and not choice.version.is_prerelease:
+            yield choice, choice.version
 
 
 def oracle(universe: RandomUniverse, only: Collection[str] = ()) -> Oracle:
@@ -288,8 +307,12 @@ def oracle(universe: RandomUniverse, only: Collection[str] = ()) -> Oracle:
     solve = encoding.solve
     inside: dict[str, set[str]] = {}
     unknown: dict[str, set[str]] = {}
+    perhaps = solve("", "", encoding.guess)
     for name, found in universe.source.packages.items():
         if only and name not in only:
+            continue
+        if not perhaps:  # by pip's rules, asking for one more name can make room: but then it is another problem
+            inside[name] = unknown[name] = set()
             continue
         labels = [choice.label for choice in found.choices]
         inside[name] = {x for x in labels if solve(name, x, -encoding.guess)}

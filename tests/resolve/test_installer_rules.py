@@ -5,9 +5,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 from uv import find_uv_bin
 
 from pins.resolve.other_installer import is_the_same_by_both
@@ -43,6 +45,14 @@ RELEASES = (
     Release("pins-its-text", "1", ("withdrawn===1.0",)),
     Release("at-least-withdrawn", "1", ("withdrawn>=1.0",)),
     Release("star-withdrawn", "1", ("withdrawn==1.*",)),
+    Release("broken-final", "1.0", ("not-there",)),
+    Release("broken-final", "2.0b1"),
+    Release("withdrawn-final", "1.0"),
+    Release("withdrawn-final", "1.5", yanked=True),
+    Release("withdrawn-final", "2.0b1"),
+    Release("wants-any-and-newer", "1", ("any", "needs-newer")),
+    Release("either", "0.9"),
+    Release("either", "1.0", ("final-first>=1.5",)),
     Release("local", "1.0"),
     Release("local", "1.0+cpu"),
     Release("local", "2.0+cpu"),
@@ -59,6 +69,16 @@ QUESTIONS = (
     ("names-early", "any"),
     ("any", "final-first>=2.0b1"),
     ("only-early",),
+    ("final-first", "needs-newer"),
+    ("wants-any-and-newer",),
+    ("final-first!=1.0",),
+    ("broken-final",),
+    ("broken-final>=1.0",),
+    ("broken-final>1.0",),
+    ("withdrawn-final>=1.2",),
+    ("withdrawn-final>1.5",),
+    ("either>0.9", "final-first"),
+    ("either", "final-first<2"),
     ("withdrawn>=1.0",),
     ("withdrawn==1.0",),
     ("withdrawn===1.0",),
@@ -98,6 +118,8 @@ def _source() -> MemorySource:
 def test_there_is_a_solution_where_the_installer_finds_one(
     requirements: tuple[str, ...], installer: Installer, index: LocalIndex, tmp_path: Path
 ) -> None:
+    if installer is Installer.PIP and Version(version("pip")) < Version("26"):
+        pytest.skip("the rules are those of pip 26")
     found = windows_of(problem(*requirements, installer=installer), _source())
     where = ["--index-url", index.url]
     variables = {**without_index_variables(os.environ), "PIP_CONFIG_FILE": os.devnull}
