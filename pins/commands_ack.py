@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pins.command_line import Output, guarded, new_app, say
-from pins.commands_hold import InDirectory, Why, Write, day, recorded, required
 from pins.errors import PinsError, UsageError
+from pins.recording import InDirectory, Why, Write, day, recorded, required
 
 if TYPE_CHECKING:
     from pins.drift.state.document import Entry, Remembered
