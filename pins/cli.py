@@ -14,7 +14,6 @@ from pins.commands_check import app as check_app
 from pins.commands_drift import app as drift_app
 from pins.commands_files import app as files_app
 from pins.commands_hold import app as hold_app
-from pins.commands_hold import app as hold_app
 from pins.commands_schedule import app as schedule_app
 from pins.commands_suggest import app as suggest_app
 from pins.commands_windows import app as windows_app
