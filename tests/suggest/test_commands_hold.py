@@ -11,7 +11,8 @@ from pins.suggest.holds import read_holds
 
 DOCKERFILE = (
     "FROM ubuntu:22.04\nARG TRITON_BRANCH=9c1ab00\n"
-    "RUN git clone https://h.example/triton.git && cd triton && git checkout ${TRITON_BRANCH}\nRUN pip install pybind11\n"
+    "RUN git clone https://h.example/triton.git && cd triton && git checkout ${TRITON_BRANCH}\n"
+    "RUN pip install pybind11\n"
 )
 
 
