@@ -116,7 +116,7 @@ def _without_context(
     from_commit = f", from its first day ({made:%Y-%m-%d}) on" if made is not None else ""
     from_commit = f", since {since.id[:10]} ({since.date:%Y-%m-%d})" if since is not None else from_commit
     if since is not None:
-        evidence.append(f"since {since.id[:10]} {since.date:%Y-%m-%d} {since.subject[:90]}")
+        evidence.append(f"since {since.shown}")
     evidence += [f"told by {one.by}" for one in history.values() if one.by]
     return _told(
         patch,

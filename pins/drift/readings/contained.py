@@ -2,10 +2,9 @@
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from pins.drift.model import Tools
-from pins.drift.readings.history import Told, opened
+from pins.drift.readings.history import Told, moment, opened
 from pins.drift.readings.repository import repository_host
 from pins.drift.readings.sources import resolved
 from pins.errors import SourceError, UsageError
@@ -84,18 +83,11 @@ def _by_number(clone: Clone, pinned: str, number: str) -> Told | None:
         if re.match(r"revert\b", subject, re.IGNORECASE) and f"#{number}" in subject and not merges.search(subject):
             return None
         if merges.search(subject) or merges.search(body) or closes.search(f"{subject}\n{body}"):
-            return Told(parts[0], _moment(parts[1]), subject)
+            return Told(parts[0], moment(parts[1]), subject)
     return None
 
 
 def _told(clone: Clone, commit: str) -> Told:
     printed = clone.git("log", "--no-walk", "--no-show-signature", "--format=%ct%x01%s", "--end-of-options", commit)
     date, _, subject = printed.decode("utf-8", "replace").strip().partition("\x01")
-    return Told(commit, _moment(date), subject)
-
-
-def _moment(seconds: str) -> datetime:
-    try:
-        return datetime.fromtimestamp(int(seconds), UTC)
-    except (ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(0, UTC)
+    return Told(commit, moment(date), subject)

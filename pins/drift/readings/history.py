@@ -1,6 +1,8 @@
 """A pinned commit, the branch it was taken from, and what that branch has got since."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pins.drift.model import Tools
@@ -11,6 +13,8 @@ from pins.sources.git.clone import Clone
 from pins.sources.git.program import GitFailedError
 from pins.sources.git.revisions import resolve_revision
 
+_MOST_REVERTED = 50
+_REVERTS = re.compile(r"\breverts? (?:commit )?([0-9a-f]{7,40})\b", re.IGNORECASE)
 MOST_MESSAGES = 5000
 """So many commits are looked at for what they say."""
 
@@ -31,6 +35,11 @@ class Told:
     subject: str
     body: str = ""
 
+    @property
+    def shown(self) -> str:
+        """For people: hash, day and subject."""
+        return f"{self.id[:10]} {self.date:%Y-%m-%d} {self.subject[:90]}"
+
 
 @dataclass(frozen=True)
 class Ahead:
@@ -46,6 +55,7 @@ class Ahead:
         count: commits of the branch that what is pinned lacks.
         beside: commits of what is pinned that the branch lacks.
         newer: those of `count`, newest first, `MOST_MESSAGES` at most.
+        reverted: by full hash of a commit that is in what is pinned, the one of `newer` that reverts it.
         where: the repository, for people.
     """
 
@@ -59,6 +69,7 @@ class Ahead:
     count: int = 0
     beside: int = 0
     newer: tuple[Told, ...] = ()
+    reverted: Mapping[str, Told] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,7 @@ class History:
         try:
             commit = resolve_revision(clone, self.revision, name=self.pin)
         except UsageError as error:
-            nothing = Told("", datetime.fromtimestamp(0, UTC), "")
+            nothing = Told("", moment(""), "")
             return Ahead(nothing, clone.address.shown, missing=error.message, held=False)
         try:
             return _ahead(clone, commit, self.comment, tools.as_of)
@@ -139,7 +150,22 @@ def _ahead(clone: Clone, commit: str, comment: str, as_of: datetime | None) -> A
         count=int(sides[0]),
         beside=int(sides[1]),
         newer=tuple(newer),
+        reverted=_reverted(clone, commit, newer),
     )
+
+
+def _reverted(clone: Clone, pinned: str, newer: list[Told]) -> dict[str, Told]:
+    """What newer commits revert of what is pinned, and not of what came since."""
+    named = [(match[1].lower(), one) for one in newer for match in _REVERTS.finditer(f"{one.subject}\n{one.body}")]
+    found: dict[str, Told] = {}
+    for beginning, one in named[:_MOST_REVERTED]:
+        try:
+            full = clone.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{beginning}^{{commit}}")
+            clone.git("merge-base", "--is-ancestor", full.decode().strip(), pinned)
+        except GitFailedError:  # of another repository, or made since
+            continue
+        found.setdefault(full.decode().strip(), one)
+    return found
 
 
 _HOLDERS = ("refs/heads", "refs/tags", "refs/remotes")
@@ -157,9 +183,13 @@ def _log(clone: Clone, *arguments: str) -> list[Told]:
     for row in printed.decode("utf-8", "replace").split("\0"):
         parts = row.split("\x01", 3)
         if len(parts) == 4:
-            try:
-                date = datetime.fromtimestamp(int(parts[1]), UTC)
-            except (ValueError, OverflowError, OSError):
-                date = datetime.fromtimestamp(0, UTC)
-            found.append(Told(parts[0], date, parts[2], parts[3]))
+            found.append(Told(parts[0], moment(parts[1]), parts[2], parts[3]))
     return found
+
+
+def moment(seconds: str) -> datetime:
+    """A time as git prints it; its beginning of time for what is none."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from pins.drift.model import Tools
-from pins.drift.readings.history import Told, opened
+from pins.drift.readings.history import Told, moment, opened
 from pins.drift.readings.repository import repository_host
 from pins.errors import SourceError, UsageError
 from pins.sources.git.clone import Clone
@@ -132,7 +131,7 @@ class SourceVersions:
 
 
 def _told(commit: Commit) -> Told:
-    return Told(commit.id, commit.committed or datetime.fromtimestamp(0, UTC), commit.subject)
+    return Told(commit.id, commit.committed or moment(""), commit.subject)
 
 
 def _versions(printed: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from pins.drift.model import Check, Finding, Json, Observations, Outcome, Subject, finding, found, ok, unknown
-from pins.drift.readings.history import Ahead, History, Told
+from pins.drift.readings.history import Ahead, History
 from pins.drift.readings.repository import slug
 from pins.drift.rules.git_pins import GitPin, git_pins
 from pins.drift.rules.rule import ListedRule
@@ -18,7 +18,6 @@ LEVELS = ((1, 0), (10, 14), (50, 45), (250, 120), (1000, 365))
 _ISSUE = re.compile(
     r"(?:https?://[^/\s]+/)?(?P<slug>[A-Za-z0-9][\w.-]*/[\w.-]+)?(?:#|/(?:issues|pull|merge_requests)/)(?P<number>\d+)\b"
 )
-_REVERTS = re.compile(r"\breverts? (?:commit )?(?P<commit>[0-9a-f]{7,40})\b", re.IGNORECASE)
 
 
 def _lists(subject: Subject) -> Iterable[Check]:
@@ -60,10 +59,10 @@ def _how_far(pin: GitPin, ahead: Ahead) -> Finding:
         f"{ahead.branch} of {_shown(pin, ahead)} is {_commits(ahead.count)}, {days} days of work, ahead of"
         f" {pin.revision}{beside}",
         evidence=[
-            f"pinned: {_line(ahead.commit)}",
-            *(f"newer:  {_line(one)}" for one in ahead.newer[:3]),
+            f"pinned: {ahead.commit.shown}",
+            *(f"newer:  {one.shown}" for one in ahead.newer[:3]),
             *([f"and {ahead.count - 4} more"] if ahead.count > 4 else []),
-            *([f"newer:  {_line(ahead.newer[-1])}"] if ahead.count > 3 and len(ahead.newer) == ahead.count else []),
+            *([f"newer:  {ahead.newer[-1].shown}"] if ahead.count > 3 and len(ahead.newer) == ahead.count else []),
         ],
         suggestion=f"try the newest: `bisector probe`, or pin {ahead.tip.id[: max(len(pin.revision), 7)]}",
         severity=Severity.NOTE,
@@ -72,24 +71,20 @@ def _how_far(pin: GitPin, ahead: Ahead) -> Finding:
 
 def _mentions(pin: GitPin, ahead: Ahead, issues: frozenset[tuple[str, str]]) -> Iterator[Finding]:
     """Commits after the pin that revert something it holds, or mention an issue that it is linked to."""
-    newer = {one.id for one in ahead.newer}
     repository = slug(pin.pin.repo)
+    for reverted, one in ahead.reverted.items():
+        yield finding(
+            ID,
+            pin.about,
+            f"reverts {reverted[:10]}",
+            f"a commit after {pin.revision} on {ahead.branch} of {_shown(pin, ahead)} reverts {reverted[:10]}, which is"
+            " in what is pinned: it may have the fault",
+            evidence=[one.shown],
+            suggestion=f"read why it was reverted, and whether {pin.pin.name} is to move behind it",
+            series=f"reverts {reverted[:10]}",
+        )
     for one in ahead.newer:
         text = f"{one.subject}\n{one.body}"
-        for match in _REVERTS.finditer(text):
-            if any(other.startswith(match["commit"].lower()) for other in newer):
-                continue  # made and undone since
-            reverted = match["commit"][:10]
-            yield finding(
-                ID,
-                pin.about,
-                f"reverts {reverted}",
-                f"a commit after {pin.revision} on {ahead.branch} of {_shown(pin, ahead)} reverts {reverted}, which was"
-                " there before: what is pinned may have the fault",
-                evidence=[_line(one)],
-                suggestion=f"read why it was reverted, and whether {pin.pin.name} is to move behind it",
-                series=f"reverts {reverted}",
-            )
         for owner, number in sorted(linked([text], repository) & issues):
             yield finding(
                 ID,
@@ -97,7 +92,7 @@ def _mentions(pin: GitPin, ahead: Ahead, issues: frozenset[tuple[str, str]]) -> 
                 f"mentions {owner}#{number}",
                 f"a commit after {pin.revision} on {ahead.branch} of {_shown(pin, ahead)} mentions {owner}#{number},"
                 f" which {pin.pin.name} is linked to",
-                evidence=[_line(one)],
+                evidence=[one.shown],
                 suggestion=f"see whether it settles {owner}#{number}",
                 series=f"mentions {owner}#{number}",
             )
@@ -123,10 +118,6 @@ def _shown(pin: GitPin, ahead: Ahead) -> str:
 
 def _commits(count: int) -> str:
     return f"{count} commit{'s' * (count != 1)}"
-
-
-def _line(commit: Told) -> str:
-    return f"{commit.id[:10]} {commit.date:%Y-%m-%d} {commit.subject[:90]}"
 
 
 BRANCH_AHEAD = ListedRule(

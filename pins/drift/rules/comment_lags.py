@@ -44,7 +44,7 @@ async def _commit(pin: GitPin, now: datetime, observations: Observations, previo
                 "older than the pin",
                 f"the comment of {pin.pin.name} says {said!r}, but {pin.revision} was made on"
                 f" {ahead.commit.date:%Y-%m-%d}, later",
-                evidence=[_line(ahead.commit)],
+                evidence=[ahead.commit.shown],
                 suggestion="correct the date, or the commit, whichever was left behind",
             )
         )
@@ -55,7 +55,7 @@ async def _commit(pin: GitPin, now: datetime, observations: Observations, previo
                 pin.about,
                 "not on the branch",
                 f"the comment of {pin.pin.name} says {said!r}, but {pin.revision} is not on {ahead.branch}",
-                evidence=[_line(ahead.commit), f"{ahead.beside} of its commits are not on {ahead.branch}"],
+                evidence=[ahead.commit.shown, f"{ahead.beside} of its commits are not on {ahead.branch}"],
                 suggestion="name the branch that holds it",
             )
         )
@@ -69,7 +69,7 @@ async def _commit(pin: GitPin, now: datetime, observations: Observations, previo
             "behind the day it names",
             f"the comment of {pin.pin.name} says {said!r}, but {ahead.branch} had {len(newer)} newer"
             f" commit{'s' * (len(newer) != 1)} by then than {pin.revision}",
-            evidence=[_line(ahead.commit), *(_line(one) for one in newer[:3])],
+            evidence=[ahead.commit.shown, *(one.shown for one in newer[:3])],
             suggestion="correct the date, or the commit, whichever was left behind",
             severity=Severity.NOTE,
         )
@@ -101,10 +101,6 @@ async def _release(package: PackagePin, now: datetime, observations: Observation
             suggestion="correct the date, or the version, whichever was left behind",
         )
     )
-
-
-def _line(commit: Told) -> str:
-    return f"{commit.id[:10]} {commit.date:%Y-%m-%d} {commit.subject[:90]}"
 
 
 COMMENT_LAGS = ListedRule(

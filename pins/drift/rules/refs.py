@@ -116,7 +116,7 @@ async def _vanished_commit(pin: GitPin, observations: Observations, previous: Js
                 pin.about,
                 "unreachable",
                 f"no branch or tag of {ahead.where} holds {pin.revision} any more: the server may drop it",
-                evidence=[f"{ahead.commit.id} {ahead.commit.date:%Y-%m-%d} {ahead.commit.subject[:90]}"],
+                evidence=[ahead.commit.shown],
                 suggestion="pin a commit that a branch or tag holds",
             )
         )

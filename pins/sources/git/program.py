@@ -77,6 +77,7 @@ def git(
     given: bytes = b"",
     variables: Mapping[str, str] | None = None,
     statuses: frozenset[int] = frozenset({0}),
+    patience: float | None = None,
 ) -> bytes:
     """What a call of git prints.
 
@@ -87,6 +88,7 @@ def git(
         given: its standard input.
         variables: further environment variables.
         statuses: exit statuses that are no failure.
+        patience: seconds that it may take; None for as many as it needs.
 
     Raises:
         GitFailedError: it failed.
@@ -112,6 +114,7 @@ def git(
                 check=False,
                 env=environment,
                 cwd=work_tree or repository or os.sep,
+                timeout=patience,
             )
             errors.seek(0)
             said = errors.read(_LONGEST)
@@ -119,6 +122,9 @@ def git(
         raise EnvironmentFailureError("git, which reads repositories, is not installed; install it") from error
     except OSError as error:
         raise EnvironmentFailureError(f"git could not be started: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        said_so = f"no answer within {patience:g} s"
+        raise GitFailedError(f"git {arguments[0]} failed: {said_so}", -1, said_so) from error
     if done.returncode not in statuses:
         words_said = redact(said.decode("utf-8", "replace").strip(), ())
         where = f" in {work_tree or repository}" if work_tree or repository else ""

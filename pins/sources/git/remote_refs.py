@@ -9,6 +9,8 @@ from pins.sources.git.address import RepositoryAddress
 from pins.sources.git.program import GitFailedError, git
 
 _PEELED = "^{}"
+PATIENCE = 60.0
+"""Seconds that a server may take for a few refs; one that never answers would be waited for without an end."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def remote_refs(address: RepositoryAddress, names: Iterable[str]) -> Mapping[str
     if not patterns:
         return {}
     try:
-        printed = git(["ls-remote", "--quiet", "--end-of-options", address.text, *patterns])
+        printed = git(["ls-remote", "--quiet", "--end-of-options", address.text, *patterns], patience=PATIENCE)
     except GitFailedError as error:
         why = str(error).rpartition("failed: ")[2]
         raise SourceError(
