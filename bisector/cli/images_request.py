@@ -48,6 +48,9 @@ def images_request(options: RunOptions) -> ImagesRequest:
             raise wrong("--pin" if options.pin else "--bad", tag, "is no tag", _EXAMPLE)
     if good == bad:
         raise UsageError(f"{repository}: both ends are {good}; there is nothing to search")
+    for given, option in ((options.first_good, "--first-good"), (options.regress, "--regress")):
+        if given and not good:
+            raise UsageError(f"{option} needs both ends: name a tag for the other one, --pin {repository}=TAG..{bad}")
     return ImagesRequest(repository, good, bad, options.only, options.exclude)
 
 

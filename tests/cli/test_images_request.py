@@ -47,6 +47,8 @@ def test_repository_and_tags_are_read(given: dict[str, Any], expected: tuple[str
         ({"pin": ("a/b=n1..n1",)}, "nothing to search"),
         ({"bad": "localhost:5000/a"}, "names no tag"),
         ({"good": "a/c:n1", "bad": "a/b:n9"}, "two repositories"),
+        ({"bad": "a/b:n9", "first_good": True}, "--first-good needs both ends"),
+        ({"bad": "a/b:n9", "metric": "x", "regress": "5%"}, "--regress needs both ends"),
         ({"bad": "a/b:n9", "fix": ("x=1",)}, "--fix: without effect"),
         ({"bad": "a/b:n9", "with_": ("x",)}, "--with: of use in --env venv alone"),
     ],
