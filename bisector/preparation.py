@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pins.sources.package_index import PackageIndex
 
 
-MOST_SECONDS = 30.0
+MOST_SECONDS = 20.0
 """So long the candidates of a chain are asked for before a search; what is left is asked for when it is built."""
 
 
@@ -400,8 +400,8 @@ def lay_chain(
 ) -> Chain:
     """The chain through the box, without candidates that cannot be: their moves join those of the next one.
 
-    Where several pins move, the environment's resolver is asked which of them can go first. It is asked of every
-    candidate where that is cheap; elsewhere each is asked for when it is about to be built.
+    Where several pins move, the environment's resolver is asked which of them can go first, and where that is cheap,
+    of every candidate. Elsewhere each is asked for when it is about to be built: the first build begins at once.
 
     Args:
         axes: the pins.
@@ -428,7 +428,7 @@ def lay_chain(
     for candidate in chain.candidates[1:-1]:
         if reason := known.why_not(candidate):
             reasons.setdefault(candidate, reason)
-    asked = whole if whole is not None else getattr(environment, "is_foreseeing", False)
+    asked = whole if whole is not None else len(axes) > 1 and getattr(environment, "is_foreseeing", False)
     until = time.monotonic() + MOST_SECONDS
 
     def stays(candidate: Candidate) -> bool:

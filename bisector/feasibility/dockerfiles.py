@@ -98,15 +98,22 @@ class FeasibleDockerfiles(AroundEnvironment):
     def resolve(self, candidate: Candidate) -> Recipe:
         """See `Environment.resolve`; what cannot be installed is infeasible."""
         recipe = self._environment.resolve(candidate)
+        texts = self._texts_of(candidate)
+        if [text.key for text in texts] in self._keys_of_ends:
+            return recipe  # built whatever is said of it, and without waiting for an index
         with self._lock:
-            reason = self._why_not(candidate)
+            reason = self._why_not(texts)
         if reason:
             raise InfeasibleError(reason)
         return recipe
 
-    def _why_not(self, candidate: Candidate) -> str:
+    @cached_property
+    def _keys_of_ends(self) -> list[list[str]]:
+        return [[text.key for text in texts] for texts in self._ends]
+
+    def _why_not(self, texts: Sequence[DockerfileText]) -> str:
         python = ""
-        for text in self._texts_of(candidate):
+        for text in texts:
             found = self._calls_of(text)
             python = found.python or python
             for call in found.calls:
