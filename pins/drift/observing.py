@@ -17,7 +17,8 @@ _TRUSTED_FAILURES = 3
 """Failures in a row, without one answer between them, after which a host is held to be down."""
 _UNREACHABLE = re.compile(
     r"could not resolve host|failed to connect|connection (?:refused|timed out|reset)|operation timed out"
-    r"|couldn't connect|network is unreachable|no route to host|could not connect|early eof|returned error: 5\d\d|no answer within",
+    r"|couldn't connect|network is unreachable|no route to host|could not connect|early eof|returned error: 5\d\d"
+    r"|no answer within",
     re.IGNORECASE,
 )
 

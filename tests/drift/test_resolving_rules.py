@@ -196,3 +196,18 @@ def test_what_compiled_modules_do_not_share_is_a_note(watched: Watched, local_in
     text = "FROM ubuntu AS a\nRUN pip install setuptools==79.0\nFROM ubuntu AS b\nRUN pip install setuptools==80.0\n"
     watched.write({"Dockerfile": text + "COPY --from=a /x /x\n"})
     assert only(watched.findings(SKEW)).severity is Severity.NOTE
+
+
+def test_images_that_are_built_beside_each_other_are_compared_by_what_compiled_modules_share(
+    watched: Watched, local_index: LocalIndex
+) -> None:
+    for version in ("3.0.4", "3.1.0"):
+        local_index.add("pybind11", version, upload_time=days(-90))
+        local_index.add("tqdm", version, upload_time=days(-90))
+    first, second = "FROM ubuntu:22.04\nRUN pip install pybind11 tqdm\n", "FROM base\nRUN pip install {} tqdm==3.0.4\n"
+    files = {"docker/Dockerfile.base": first, "docker/Dockerfile": second.format("pybind11==3.0.4")}
+    watched.write(files | {"other/Dockerfile": second.format("pybind11==3.0.4")})
+    skew = only(watched.findings(SKEW))
+    assert (skew.pin, skew.bucket, skew.severity) == ("pybind11@docker", "3.0 and 3.1", Severity.NOTE)
+    watched.write({"docker/Dockerfile": second.format("pybind11")})
+    assert watched.findings(SKEW) == []

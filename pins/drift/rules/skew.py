@@ -1,9 +1,11 @@
-"""One distribution at different versions in the stages of a file.
+"""One distribution at different versions in the stages of a file, or in files that lie beside each other.
 
 Wheels are compiled in one stage with what that stage has, and run in another with what that one has. Where both ask for
-a distribution in their own way, a new release can part them without an edit of any file.
+a distribution in their own way, a new release can part them without an edit of any file. Files of one directory often
+build on each other; of those, what compiled modules share is compared.
 """
 
+import posixpath
 from collections.abc import Iterable
 from functools import partial
 
@@ -53,6 +55,58 @@ def _lists(subject: Subject) -> Iterable[Check]:
         for name, line_number in names.items():
             about = About(name, file.place, file.reading.file, line_number)
             yield Check(about, partial(_check, subject, file, name, about))
+    for name in SHARED_BY_COMPILED_MODULES:
+        for directory, files in _beside(subject, name).items():
+            about = About(f"{name}@{directory}" if directory else name, "", files[0].reading.file)
+            yield Check(about, partial(_across, files, name, about))
+
+
+def _beside(subject: Subject, name: str) -> dict[str, list[WatchedFile]]:
+    """Dockerfiles whose last stage asks for a distribution, by directory, where several lie in it."""
+    found: dict[str, list[WatchedFile]] = {}
+    for file in subject.files:
+        environments = file.environments() if file.reading.reading is not None else None
+        last = environments.stages[-1] if environments is not None and environments.stages else None
+        if last is not None and any(read_line(one.text).name == name for one in last.requested):
+            found.setdefault(posixpath.dirname(file.place), []).append(file)
+    return {directory: files for directory, files in found.items() if len(files) > 1}
+
+
+async def _across(
+    files: list[WatchedFile],
+    name: str,
+    about: About,
+    observations: Observations,
+    previous: Json,  # noqa: ARG001
+) -> Outcome:
+    page = await observations.get(ProjectPage(name))
+    ends: dict[str, Ends] = {}
+    for file in files:
+        environments = file.environments()
+        assert environments is not None, "compared only where there are some"
+        last = environments.stages[-1]
+        requests = list(requests_for(name, last, Markers(_markers(python_of(file))), environments.file))
+        end = ends_with(requests, page.releases(python=python_of(file)), bounds_on(name, last))
+        if end is not None:
+            ends[file.reading.file] = end
+    versions = sorted({Version(end.version.public) for end in ends.values()})
+    if len(versions) < 2:
+        return ok()
+    return found(
+        finding(
+            ID,
+            about,
+            " and ".join(dict.fromkeys(line_of(version) for version in versions)),
+            f"{name} differs between images that are built beside each other: "
+            + ", ".join(f"{file} ends with {end.version}" for file, end in ends.items()),
+            evidence=[
+                *(f"{file}: {name}{end.because.specifier} ({end.because.where})" for file, end in ends.items()),
+                SHARED_BY_COMPILED_MODULES[name],
+            ],
+            suggestion=f"where one image builds on the other, give both the same {name}",
+            severity=Severity.NOTE,
+        )
+    )
 
 
 async def _check(
