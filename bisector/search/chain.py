@@ -36,8 +36,9 @@ class ChainSearch:
     *and* the last candidate before them has passed, and the first after them has failed, r times each (`verdicts`).
     The second condition is not redundant. A sound-looking script is believed to be sound, and a single false fail
     makes everything to its left look good: with r = 1 up to one answer in five is wrong although the posterior says
-    0.99. Each of the r hits would have to be false for that. If untestable candidates stand between the two
-    witnesses, the answer is that range, and never one of its steps.
+    0.99. Each of the r hits would have to be false for that. Besides, while no run has contradicted another, the
+    probability must be as high under the assumption that the script is flaky. If untestable candidates stand between
+    the two witnesses, the answer is that range, and never one of its steps.
 
     **Invariants.** A single outcome never rules a step out for good, since a flaky script stays possible.
     Untestable candidates move no belief. Whatever is answered depends only on what was recorded, not on its order:

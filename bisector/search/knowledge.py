@@ -153,6 +153,11 @@ class Knowledge:
         return self.belief.mass(*self.answer) >= self.threshold
 
     @cached_property
+    def mass_if_flaky(self) -> float:
+        """Probability of the answer if the script is flaky, however consistent it looks."""
+        return self.belief.mass(*self.answer, self.belief.weights_if_flaky)
+
+    @cached_property
     def settled(self) -> bool:
         """Whether the answer's witnesses are next: it is sure, or it is all that a sound script leaves."""
         belief = self.belief

@@ -13,18 +13,20 @@ with such pairs in, a flaky script without a culprit would be run thousands of t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from operator import mul
 from typing import NamedTuple
 
 from bisector.search.settings import SearchSettings
 
-CELLS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.16, 0.24, 0.32, 0.42, 0.52, 0.64, 0.76)
-"""Edges of the cells of either rate; each cell counts with its prior mass, at its prior mean."""
-SHAPE = 0.3
-"""Each rate of a flaky script has the prior Beta(SHAPE, 3): often next to nothing, since most flaky scripts err on one
-side only, and yet any rate is possible."""
+CELLS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.16, 0.24, 0.32, 0.38, 0.46, 0.54, 0.62, 0.7)
+"""Edges of the cells of either rate; each cell counts with its prior mass, at its middle."""
+LEAST_RATE = 0.0005
+"""The rate at which a script that errs on one side only is taken to err on the other: no outcome is impossible."""
+ONE_SIDED = 0.15
+"""Share of the flaky scripts that never fail a good candidate, and of those that never pass a bad one. A rate that is
+known to be next to nothing makes single outcomes count; the rest, which errs on both sides, has to learn two rates."""
 TRUSTED_PRIOR = 1.0 - 1e-6
 DOUBT = 0.5
 LEAST_KNOWN_RATE = 1e-4
@@ -186,23 +188,32 @@ def _add_logs(first: float, second: float) -> float:
     return high + math.log1p(math.exp(low - high)) if low > -math.inf else high
 
 
-def _integral(rate: float, shape: float) -> float:
-    """Integral of x^(shape - 1) (1 - x)^2 from 0 to the rate."""
-    return math.fsum(
-        sign * rate ** (shape + power) / (shape + power) for power, sign in ((0, 1.0), (1, -2.0), (2, 1.0))
-    )
+def _beta_masses(integral: Callable[[float], float]) -> list[float]:
+    """The prior mass of each cell, from the density's integral."""
+    masses = [integral(high) - integral(low) for low, high in pairwise(CELLS)]
+    total = math.fsum(masses)
+    return [mass / total for mass in masses]
 
 
 def _flaky_grid(least_gap: float) -> tuple[tuple[float, ...], tuple[float, ...], tuple[tuple[float, ...], ...]]:
-    cells = list(pairwise(CELLS))
-    masses = [_integral(high, SHAPE) - _integral(low, SHAPE) for low, high in cells]
-    moments = [_integral(high, SHAPE + 1.0) - _integral(low, SHAPE + 1.0) for low, high in cells]
-    rates = tuple(moment / mass for moment, mass in zip(moments, masses, strict=True))
-    weights = tuple(
-        tuple(of_a * of_b if 1.0 - a - b >= least_gap else 0.0 for b, of_b in zip(rates, masses, strict=True))
-        for a, of_a in zip(rates, masses, strict=True)
-    )
-    return rates, rates, weights
+    """The rates, twice, and the weight of each pair.
+
+    A script that errs on one side has a rate with the prior Beta(1, 3/2), one that errs on both has two rates with the
+    prior Beta(0.7, 2): small rates are likelier, and yet any is possible.
+    """
+    rates = (LEAST_RATE, *((low + high) / 2.0 for low, high in pairwise(CELLS)))
+    one = (0.0, *_beta_masses(lambda rate: -((1.0 - rate) ** 1.5)))
+    both = (0.0, *_beta_masses(lambda rate: rate**0.7 / 0.7 - rate**1.7 / 1.7))
+
+    def weight(x: int, y: int) -> float:
+        if 1.0 - rates[x] - rates[y] < least_gap:
+            return 0.0
+        if x == 0 or y == 0:
+            return ONE_SIDED * (one[x] + one[y])
+        return (1.0 - 2.0 * ONE_SIDED) * both[x] * both[y]
+
+    size = range(len(rates))
+    return rates, rates, tuple(tuple(weight(x, y) for y in size) for x in size)
 
 
 _models: dict[tuple[float, float, float | None, float | None], RateModel] = {}

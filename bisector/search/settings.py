@@ -9,6 +9,8 @@ WORST_EXPECTED_RATE = 0.3
 
 HIGH_RATE = 0.24
 """From an error rate like this one on, as far as runs have shown it, the belief is trusted less."""
+LEAST_HITS = 2
+"""Hits demanded at each witness once runs have contradicted each other: the belief then knows what a run is worth."""
 
 
 class Observation(StrEnum):
@@ -61,7 +63,7 @@ class SearchSettings:
     max_runs: int | None = None
     trust: bool = False
     deterministic_prior: float = 0.95
-    least_gap: float = 0.35
+    least_gap: float = 0.42
     fail_if_good: float | None = None
     fail_if_bad: float | None = None
     prior_none: float = 0.05
@@ -119,15 +121,31 @@ class SearchSettings:
         return max(self.hits, math.ceil(math.log((1.0 - self.confidence) / 10.0) / math.log(0.5)))
 
     def threshold(self, *, contradicted: bool, worst_rate: float = 0.0) -> float:
-        """Probability at which a step is taken for the culprit; stricter than asked for, as belief is optimistic.
+        """Probability at which a step is taken for the culprit.
 
-        More so once runs have contradicted each other: then it all rests on rates that few runs have shown, and most
-        so where the higher of them (`worst_rate`) is high.
+        Stricter than asked for. A script that looks sound may be flaky all the same; and where the higher of the
+        two rates (`worst_rate`) is high, the prior on rates, which expects smaller ones, makes the belief optimistic.
         """
         if self.rates_known:
             return self.confidence
-        share = 2.0 if not contradicted else 4.0 if worst_rate < HIGH_RATE else 8.0
+        share = 2.0 if not contradicted else 1.5 if worst_rate < HIGH_RATE else 2.5
         return 1.0 - (1.0 - self.confidence) / share
+
+    def hits_needed(self, *, contradicted: bool) -> int:
+        """Hits demanded at each witness by now."""
+        if contradicted and self.confirmations is None:
+            return min(self.hits, LEAST_HITS)
+        return self.hits
+
+    @property
+    def threshold_if_flaky(self) -> float:
+        """What the probability must reach if the script is flaky, as long as nothing shows that it is; 0 for nothing.
+
+        Hits are counted at two candidates; this looks at all outcomes that led there. A pass that sent the search to
+        the right, and nothing but fails since, is what a flaky script leaves behind.
+        """
+        asked = self.confirmations is not None or self.trusting or self.rates_known
+        return 0.0 if asked else self.confidence
 
     def run_limit(self, steps: int) -> int:
         """Runs after which a search over so many steps gives up."""

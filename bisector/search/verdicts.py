@@ -6,6 +6,9 @@ from bisector.search.decisions import Conclusion, ConclusionKind, Decision, Prob
 from bisector.search.knowledge import Knowledge
 from bisector.search.outlook import capacity
 
+MOST_REPEATED = 2
+"""Repeated runs that a sound script may cost, in hits asked for of one witness: eight where four are asked for."""
+
 
 def verify_ends(known: Knowledge, running: Counter[int]) -> Decision | None:
     """Both ends come first; None once they have run and do not contradict each other."""
@@ -54,35 +57,45 @@ def confirm(known: Knowledge, running: Counter[int]) -> Decision | None:
         return give_up(known, f"{evidence.runs} runs did not settle it") if spent else None
     lower, upper = known.answer
     bracketed = lower >= 0 and upper <= known.steps
-    enough = settings.hits if bracketed else settings.end_hits
-    ends = {0: "good end", known.steps: "bad end"}
-    wanting: list[tuple[float, int, str]] = []
-    waiting = False
-    for witness, name, hits in (
-        (lower, "predecessor", evidence.passes(lower) if lower >= 0 else 0),
-        (upper, "culprit", evidence.fails(upper) if upper <= known.steps else 0),
-    ):
-        if not 0 <= witness <= known.steps or evidence.untestable(witness) or hits >= enough:
-            continue
-        waiting = True
-        if hits + running[evidence.build_of(witness)] < enough:
-            why = f"{ends.get(witness, name)} again" if evidence.tested(witness) else name
-            wanting.append((-round(known.outlook.information(witness), 9), witness, why))
-    if known.sure and not waiting:
+    enough = settings.hits_needed(contradicted=known.open_group is None) if bracketed else settings.end_hits
+    missing = [(witness, enough - hits) for witness, hits in _hits(known).items() if hits < enough]
+    if not missing and bracketed and _flaky_all_the_same(known):
+        missing = [(witness, 1) for witness in _hits(known)]
+    if known.sure and not missing:
         return conclude(known, lower, upper)
     if spent:
         return give_up(known, f"{evidence.runs} runs did not confirm it")
-    if wanting:
-        _, witness, why = min(wanting)
-        return Probe(witness, why)
-    return Wait() if waiting else None
+    free = [witness for witness, hits in missing if running[evidence.build_of(witness)] < hits]
+    if free:
+        witness = min(free, key=lambda each: (-round(known.outlook.information(each), 9), each))
+        name = {lower: "predecessor", upper: "culprit", 0: "good end", known.steps: "bad end"}[witness]
+        return Probe(witness, f"{name} again" if evidence.tested(witness) else name)
+    return Wait() if missing else None
+
+
+def _hits(known: Knowledge) -> dict[int, int]:
+    """How often each witness that can be run has shown what the answer says of it."""
+    lower, upper = known.answer
+    evidence = known.evidence
+    hits = {lower: evidence.passes(lower)} if lower >= 0 else {}
+    if upper <= known.steps:
+        hits[upper] = evidence.fails(upper)
+    return {witness: count for witness, count in hits.items() if not evidence.untestable(witness)}
+
+
+def _flaky_all_the_same(known: Knowledge) -> bool:
+    """Whether too little speaks against a flaky script that looks sound, and a run more is within what may be spent."""
+    if known.open_group is None or known.mass_if_flaky >= known.settings.threshold_if_flaky:
+        return False
+    repeated = known.evidence.runs - (len(known.belief.marks) - 2)
+    return repeated < MOST_REPEATED * known.settings.hits
 
 
 def conclude(known: Knowledge, lower: int, upper: int) -> Conclusion:
     """Say what was found."""
     belief, evidence = known.belief, known.evidence
     confidence = belief.mass(lower, upper)
-    if_flaky = belief.mass(lower, upper, belief.weights_if_flaky)
+    if_flaky = known.mass_if_flaky
     kind, first, last = ConclusionKind.CULPRIT, lower, upper
     reason = f"{_passed(known, lower)}, {_failed(known, upper)}"
     if upper > known.steps:
