@@ -1,6 +1,7 @@
 """Writing suggestions down: the pin's bytes, a comment above it, and a hold in `pins.toml`. Nothing else changes."""
 
 import contextlib
+import os
 import re
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from pins.errors import UsageError
+from pins.errors import EnvironmentFailureError, UsageError
 from pins.files.edit import Edit, apply, edits_for
 from pins.files.local_git import git_environment
 from pins.files.locate import Tree, locate
@@ -54,12 +55,35 @@ class Planned:
                 SetResult(target, before, after, b"").ensure_writable()
             elif target.exists():
                 raise UsageError(f"{target} was changed while it was being edited; nothing is written")
-        for path, before, after in self.files:
+        # What records a hold stands last, and is written first: whoever is stopped in between can do it all again.
+        for path, before, after in reversed(self.files):
             target = self.root / path
             if before is None:
-                with contextlib.suppress(FileExistsError), target.open("xb"):
-                    pass
-            SetResult(target, before or b"", after, b"").write()
+                _create(target, after)
+            else:
+                SetResult(target, before, after, b"").write()
+
+
+def _create(target: Path, data: bytes) -> None:
+    """A new file with all of its content at once.
+
+    Raises:
+        UsageError: there is such a file by now, or the directory may not be written.
+        EnvironmentFailureError: it cannot be written.
+    """
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(data)
+        os.link(beside, target)
+    except FileExistsError as error:
+        raise UsageError(f"{target} was changed while it was being edited; nothing is written") from error
+    except PermissionError as error:
+        raise UsageError(f"{target} may not be written: {error.strerror}; nothing is changed") from error
+    except OSError as error:
+        raise EnvironmentFailureError(f"{target} cannot be written: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def _patch(path: str, before: bytes | None, after: bytes) -> bytes:

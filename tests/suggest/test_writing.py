@@ -175,3 +175,19 @@ def test_a_record_of_holds_that_appeared_meanwhile_is_not_overwritten(repository
         done.write()
     assert (repository / "pins.toml").read_text() == "# somebody else's\n"
     assert (repository / "docker/Dockerfile").read_text() == DOCKERFILE
+
+
+def test_who_is_stopped_between_the_two_files_can_do_it_all_again(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = repository / "docker/Dockerfile"
+    with monkeypatch.context() as patched:
+        patched.setattr("pins.suggest.writing.SetResult.write", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            planned(file).write()
+    assert file.read_text() == DOCKERFILE
+    assert len(read_holds((repository / "pins.toml").read_bytes())) == 1
+    planned(file).write()
+    assert "'pybind11<3.1.0'" in file.read_text()
+    assert len(read_holds((repository / "pins.toml").read_bytes())) == 1
+    assert [path.name for path in repository.iterdir() if path.name.startswith(".pins")] == []
