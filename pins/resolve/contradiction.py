@@ -29,7 +29,9 @@ def contradiction(problem: Problem, source: RequirementSource) -> str:
     core = minimal_core(universe, solver.failed_on, ())
     if not _stands_on_what_is_named(universe, core):
         return ""
-    return "; ".join(sentence.text for sentence in sentences(universe, core, ()))
+    told = [sentence.text for sentence in sentences(universe, core, ())]
+    # What is asked for is before whoever reads this; it is said where nothing else is.
+    return "; ".join([text for text in told if " is asked for" not in text] or told)
 
 
 def _stands_on_what_is_named(universe: Universe, core: Sequence[int]) -> bool:
