@@ -11,13 +11,12 @@ Without `until` it holds as long as the finding does.
 """
 
 import re
-import tomllib
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from pins.errors import UsageError
-from pins.files.toml_tables import with_table
+from pins.files.toml_tables import read_tables, with_table
 
 _ID = re.compile(r"[0-9a-f]{12}")
 
@@ -51,14 +50,9 @@ def read_acks(data: bytes, origin: str = "pins.toml") -> list[Ack]:
     Raises:
         UsageError: the file or an entry is wrong.
     """
-    try:
-        document = tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{origin} is not valid TOML: {error}") from error
-    entries = document.get("ack", document.get("tool", {}).get("pins", {}).get("ack", []))
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UsageError(f"{origin}: ack must be an array of tables, [[ack]]")
-    return [_ack(entry, f"{origin}, ack {index}") for index, entry in enumerate(entries, start=1)]
+    return [
+        _ack(entry, f"{origin}, ack {index}") for index, entry in enumerate(read_tables(data, "ack", origin), start=1)
+    ]
 
 
 def _ack(entry: dict[str, Any], origin: str) -> Ack:

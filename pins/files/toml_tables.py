@@ -7,7 +7,30 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
+from pins.errors import UsageError
+
 _TABLE = re.compile(rb"^[ \t]*\[", re.MULTILINE)
+
+
+def read_tables(data: bytes, name: str, origin: str) -> list[dict[str, Any]]:
+    """The tables of an array, which stands at the top of a `pins.toml` or below `tool.pins`.
+
+    Args:
+        data: the file.
+        name: of the array.
+        origin: where it is, for messages.
+
+    Raises:
+        UsageError: it is no TOML, or no such array.
+    """
+    try:
+        document = tomllib.loads(data.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{origin} is not valid TOML: {error}") from error
+    entries = document.get(name, document.get("tool", {}).get("pins", {}).get(name, []))
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise UsageError(f"{origin}: {name} must be an array of tables, [[{name}]]")
+    return entries
 
 
 def with_table(

@@ -15,13 +15,12 @@ but that and the reason. `pins windows` keeps to the requirements (`pins.metadat
 """
 
 import re
-import tomllib
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from pins.errors import UsageError
-from pins.files.toml_tables import with_table
+from pins.files.toml_tables import read_tables, with_table
 
 FILE = "pins.toml"
 
@@ -59,14 +58,10 @@ def read_holds(data: bytes, origin: str = FILE) -> list[Hold]:
     Raises:
         UsageError: the file or an entry is wrong.
     """
-    try:
-        document = tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{origin} is not valid TOML: {error}") from error
-    entries = document.get("hold", document.get("tool", {}).get("pins", {}).get("hold", []))
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UsageError(f"{origin}: hold must be an array of tables, [[hold]]")
-    return [_hold(entry, f"{origin}, hold {index}") for index, entry in enumerate(entries, start=1)]
+    return [
+        _hold(entry, f"{origin}, hold {index}")
+        for index, entry in enumerate(read_tables(data, "hold", origin), start=1)
+    ]
 
 
 def _hold(entry: dict[str, Any], origin: str) -> Hold:
