@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bisector.image_axes.request import ImagesRequest, TaggedImage
-from bisector.image_axes.tags import contradictions, date_in, in_order, shape, wanted
+from bisector.image_axes.tags import contradictions, date_in, in_order, shape, wanted, within
 from bisector.model import Axis, AxisValue
 from bisector.report.wording import count
 from pins.errors import EnvironmentFailureError, PinsError, SourceError, UsageError
@@ -149,7 +149,7 @@ def _in_registry(
         there = {*tags, *(image.tag for image in local)}
         known = set(tags)
         chosen = wanted(tags, [end for end in ends if end in there], images.only, images.exclude)
-        chosen = [tag for tag in chosen if tag in known]
+        chosen = [tag for tag in within(chosen, images.good, images.bad) if tag in known]
         if len(chosen) > MOST_TAGS:
             raise UsageError(
                 f"{images.repository} has {len(chosen)} tags of that sort; name fewer with --only 'PATTERN'"

@@ -63,6 +63,18 @@ def wanted(
     return list(dict.fromkeys([*ends, *chosen]))
 
 
+def within(tags: Sequence[str], good: str, bad: str) -> list[str]:
+    """The tags whose dates lie between those of the ends, where all have one; else all of them.
+
+    So that a registry need not be asked about the nights of years. Without a good end, all that are not newer.
+    """
+    dates = {tag: date_in(tag) for tag in (*tags, bad, *([good] if good else []))}
+    if any(date is None for date in dates.values()):
+        return list(tags)
+    ends = sorted(date for date in (dates[bad], dates[good] if good else _OLDEST) if date is not None)
+    return [tag for tag in tags if ends[0] <= (dates[tag] or _OLDEST) <= ends[-1]]
+
+
 def in_order(images: Sequence[TaggedImage]) -> tuple[list[TaggedImage], str]:
     """The images from the oldest to the newest, and by what they are ordered, in words.
 

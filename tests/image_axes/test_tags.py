@@ -10,7 +10,7 @@ from bisector.file_axes.request import Inventory
 from bisector.further_back import good_end, places_back
 from bisector.image_axes.between import BetweenImages, Moved, difference, next_command, overlay, sentences
 from bisector.image_axes.request import TaggedImage
-from bisector.image_axes.tags import contradictions, date_in, in_order, shape, wanted
+from bisector.image_axes.tags import contradictions, date_in, in_order, shape, wanted, within
 from bisector.model import Candidate, Outcome
 
 
@@ -86,6 +86,14 @@ def test_wanted_are_the_ends_and_what_is_like_them() -> None:
     assert wanted(tags, ["n-1", "n-3"]) == ["n-1", "n-3", "n-2"]
     assert wanted(tags, ["n-1", "n-3"], exclude=["*-2"]) == ["n-1", "n-3"]
     assert wanted(tags, ["latest", "n-3"], only=["*n-*"]) == ["latest", "n-3", "n-1", "n-2", "cuda-n-2"]
+
+
+def test_nights_before_and_after_the_ends_are_not_asked_about() -> None:
+    tags = [f"n-2026-08-{day:02}" for day in range(1, 10)]
+    assert within(tags, "n-2026-08-03", "n-2026-08-05") == tags[2:5]
+    assert within(tags, "n-2026-08-05", "n-2026-08-03") == tags[2:5]
+    assert within(tags, "", "n-2026-08-03") == tags[:3]
+    assert within(["a", *tags], "a", "n-2026-08-03") == ["a", *tags]
 
 
 @given(st.integers(1, 3000), st.data())
