@@ -46,6 +46,7 @@ class RayHost:
         self._node = node
         self._setting = setting
         self._agent: Any = None
+        self.died = ""
         self.driver = os.urandom(6).hex()
         self.environment = NodeEnvironment(local, self, resources)
 
@@ -55,6 +56,8 @@ class RayHost:
 
     def why_gone(self) -> str:
         """See `Host.why_gone`."""
+        if self.died:
+            return self.died
         if self._node.id not in {node.id for node in alive()}:
             return "the cluster says that the node is dead"
         try:
@@ -241,4 +244,6 @@ class NodeEnvironment(AroundEnvironment):
                 raise UsageError(f"{self._host.name}: {answer.message}")
             case "fault":
                 raise EnvironmentFailureError(f"{self._host.name}: a fault in this program:\n{answer.message}")
+        if "NodeDied" in answer.message:  # its agent may answer a little longer
+            self._host.died = answer.message
         raise EnvironmentFailureError(f"{self._host.name}: {answer.message}")
