@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 from pins.commands_schedule import app
 from pins.drift.schedules import cadence
 from pins.errors import UsageError
+from tests.local_index import LocalIndex
 
 yaml = pytest.importorskip("yaml")
 
@@ -197,3 +199,36 @@ def test_cadences(text: str, minutes: int) -> None:
 def test_what_is_no_even_cadence(text: str) -> None:
     with pytest.raises(UsageError):
         cadence(text)
+
+
+def test_what_the_workflow_runs_keeps_its_state_on_a_branch_of_the_remote(
+    repository: Path, tmp_path: Path, local_index: LocalIndex
+) -> None:
+    local_index.add("spam", "1.0")
+    local_index.add("spam", "2.0")
+    origin = tmp_path / "origin.git"
+    subprocess.run(["git", "init", "-q", "--bare", origin], check=True)
+    subprocess.run(["git", "-C", repository, "remote", "set-url", "origin", str(origin)], check=True)
+    (repository / ODD / "requirements.txt").write_text("spam<2\n")
+    (repository / ODD / "Dockerfile").unlink()
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "pins").write_text(f'#!/bin/sh\nexec {sys.executable} -m pins "$@"\n')
+    (tools / "pins").chmod(0o755)
+    read = yaml.safe_load(schedule(repository, "github", ODD, "--drift-option=--select=capped"))
+    script = read["jobs"]["drift"]["steps"][-1]["run"]
+    variables = os.environ | {
+        "PATH": f"{tools}:{os.environ['PATH']}",
+        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        "PIP_INDEX_URL": local_index.url,
+        "UV_DEFAULT_INDEX": local_index.url,
+    }
+    codes = [subprocess.run(["bash", "-euc", script], cwd=repository, env=variables).returncode for _ in range(2)]
+    assert codes == [1, 0]  # new at first, known then
+    assert "spam" in (tmp_path / "summary").read_text()
+    branches = subprocess.run(["git", "-C", origin, "branch"], capture_output=True, text=True, check=True).stdout
+    assert "pins-drift" in branches
