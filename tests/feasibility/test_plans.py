@@ -80,10 +80,7 @@ def planner(
 
 def steps(plan: dict[str, Any]) -> list[tuple[tuple[str, str, str], ...]]:
     chain = plan["chain"]
-    return [
-        tuple((pin, low[pin], high[pin]) for pin in low if low[pin] != high[pin])
-        for low, high in pairwise(chain)
-    ]
+    return [tuple((pin, low[pin], high[pin]) for pin in low if low[pin] != high[pin]) for low, high in pairwise(chain)]
 
 
 def test_pins_of_one_installation_that_exclude_one_another_move_together(planner: Planner) -> None:
@@ -121,6 +118,10 @@ def test_the_text_of_a_plan_names_what_is_forced_together(planner: Planner) -> N
         ("ENV PIP_INDEX_URL=http://x.test\nRUN pip install outer=={outer} core=={core}\n", "another index"),
         ("COPY pip.conf /etc/\nRUN pip install outer=={outer} core=={core}\n", "a configuration that is not read"),
         ("RUN pip install ./outer outer=={outer} core=={core}\n", "a directory may bring another outer"),
+        ("RUN pip install ./own\nRUN pip install outer=={outer} core=={core}\n", "a directory may have brought one"),
+        ("RUN pip install /w/*.whl\nRUN pip install outer=={outer} core=={core}\n", "a wheel may have brought one"),
+        ("RUN conda install x\nRUN pip install outer=={outer} core=={core}\n", "conda may have brought one"),
+        ("FROM rocm/pytorch:latest\nRUN pip install outer=={outer} core=={core}\n", "the image may have one"),
     ],
 )
 def test_what_may_be_installed_all_the_same_is_never_left_out(text: str, why: str, planner: Planner) -> None:
@@ -129,6 +130,11 @@ def test_what_may_be_installed_all_the_same_is_never_left_out(text: str, why: st
     assert plan["forced_together"] == [], why
     assert plan["infeasible"] == []
     assert plan["chain_length"] == 7
+
+
+def test_a_pip_that_is_too_old_to_refuse_anything_excludes_nothing(planner: Planner) -> None:
+    text = TOGETHER.replace("python:3.11-slim", "rocm/dev-ubuntu-20.04:6.3")
+    assert planner.of_revisions(text.format(**GOOD), text.format(**BAD))["infeasible"] == []
 
 
 def test_a_version_that_no_index_has_may_be_in_the_base_image(planner: Planner) -> None:
@@ -146,7 +152,7 @@ def test_a_call_that_has_no_solution_at_an_end_is_not_believed(planner: Planner)
 
 
 def test_an_unknown_python_counts_as_every_python(planner: Planner) -> None:
-    text = "FROM image\nRUN pip install spam=={spam} eggs=={eggs}\n"
+    text = "FROM ubuntu:24.04\nRUN pip install spam=={spam} eggs=={eggs}\n"
     with LocalIndex() as made:
         for number in (1, 2):
             requires = [f'eggs=={number}; python_version < "3.9"']

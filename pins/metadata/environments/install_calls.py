@@ -2,7 +2,9 @@
 
 A call resolves what it is given itself, and nothing else: it may replace what an earlier one has installed. So a file
 whose calls each have a solution builds, even if what it ends with does not fit together. Of a call that could find
-packages elsewhere than on the configured indexes, or whose failure the build would not notice, nothing is told.
+packages elsewhere than on the configured indexes, or whose failure the build would not notice, nothing is told; nor
+where distributions that no index has may be installed already, which are as good as any: in an image that is no plain
+system, behind wheels that the file has built.
 """
 
 import re
@@ -13,7 +15,7 @@ from pins.files.dockerfile.read import CloseReading, StepReading
 from pins.files.dockerfile.stages import Role
 from pins.files.shell.command import Command
 from pins.files.shell.status import decisive
-from pins.files.values import Value, text_of
+from pins.files.values import Value, text_of, unknown_of
 from pins.metadata.environments.dockerfile import ReadFile, StageReader
 from pins.metadata.environments.model import StageContents
 from pins.resolve.problem import Constraint, Origin
@@ -34,8 +36,20 @@ _ELSEWHERE = re.compile(
     rb"(?i)pip\.conf|pip3?\s+config\b|uv\.toml|\bpip\.ini|"
     rb"\b(?:PIP|UV)_(?:[A-Z_]*INDEX[A-Z_]*|[A-Z_]*FIND_LINKS|CONFIG_FILE|NO_INDEX|PRE|PRERELEASE|RESOLUTION|TORCH_BACKEND"
     rb"|EXCLUDE_NEWER|UPLOADED_PRIOR_TO|CONSTRAINT|OVERRIDE|PYTHON|TARGET|PREFIX|PLATFORM|NO_DEPS)\b|--platform[= ]"
+    rb"|\b(?:conda|mamba|micromamba)\b|(?:site|dist)-packages|setup\.py\s+(?:install|develop)"
+    rb"|\bpython3-(?!apt|config|dev|distutils|full|lib2to3|minimal|pip|setuptools|venv|wheel)[a-z]"
 )
-"""What gives pip or uv other indexes, rules or targets than the command line says."""
+"""What gives pip or uv other indexes, rules or targets than the command line says, or installs beside them."""
+_PLAIN = re.compile(
+    r"(?i)(?:^|/)(?:python|ubuntu|debian|almalinux|rockylinux|fedora|amazonlinux|ubi\d*(?:-minimal)?|cuda|uv"
+    r"|dev-[a-z]+-[\d.]+(?:-complete)?)(?:[:@]|$)"
+)
+"""Images of a system, perhaps with its compilers, that hold no distributions of their own."""
+_LENIENT = re.compile(
+    r"(?i)ubuntu[-_:]?(?:16|18|20)\.04|xenial|bionic|focal|debian[-_:]?(?:8|9|10)\b|jessie|stretch|buster"
+    r"|(?:centos|ubi|rhel)[-_:/]?[678]\b|manylinux|python[-_:]?(?:2|3\.[0-7])\b"
+)
+"""Images whose own pip may be older than 20.3: it installs what does not fit together, and warns."""
 _OPTIONS_IN_FILES = re.compile(rb"(?m)^\s*-(?!-?(?:r|requirement|c|constraint)\b)")
 
 
@@ -63,6 +77,8 @@ class InstallCall:
 def install_calls(reading: CloseReading, file: str, read_file: ReadFile) -> tuple[InstallCall, ...]:
     """The calls, in the order of stages; () where the file changes what pip or uv read everywhere.
 
+    Of an image with a pip that is too old to refuse anything, only calls of uv are among them.
+
     Args:
         reading: the Dockerfile.
         file: its path, for people.
@@ -86,6 +102,7 @@ class _CallReader(StageReader):
         self._read_quietly = read_file
         self._odd_files = False
         self._decisive: dict[int, frozenset[tuple[int, int]]] = {}
+        self._mixed: set[int] = set()
         self.calls: list[tuple[int, InstallCall]] = []
 
     def _noticed(self, path: str) -> bytes | None:
@@ -109,12 +126,23 @@ class _CallReader(StageReader):
         )
         super()._pip(call, words, command, step, before, alone)
         local = alone.built or alone.installed or alone.requirement_files != contents.requirement_files
-        if alone.requested and not local and not alone.notes and self._is_plain(call, words, command, step):
-            self.calls.append((step.stage.index, self._call(words, command, alone)))
+        if local or alone.notes or call.indexes or call.editable:
+            self._mixed.add(step.stage.index)
+        elif alone.requested and self._is_plain(call, words, command, step):
+            made = self._call(words, command, alone)
+            if self._starts_plain(step, made.installer) and not contents.built and not contents.installed:
+                self.calls.append((step.stage.index, made))
         super()._pip(call, words, command, step, before, contents)
 
+    def _starts_plain(self, step: StepReading, installer: Installer) -> bool:
+        """Whether nothing is installed yet but what indexes have, by an installer that refuses what does not fit."""
+        base = step.stage.ancestry[-1].base
+        plain = not unknown_of(base) and _PLAIN.search(text_of(base)) is not None
+        lenient = installer is Installer.PIP and _LENIENT.search(text_of(base)) is not None
+        return plain and not lenient and not any(stage.index in self._mixed for stage in step.stage.ancestry)
+
     def _is_plain(self, call: PipCall, words: tuple[Value, ...], command: Command, step: StepReading) -> bool:
-        if call.action != "install" or call.editable or call.indexes or self._odd_files or command.conditions:
+        if call.action != "install" or self._odd_files or command.conditions:
             return False
         if command.tolerated or command.pipeline or step.script is None or command.environment:
             return False
