@@ -1,7 +1,9 @@
 """`bisector run --plan` and what is refused, from the command line, over files."""
 
+import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -131,3 +133,34 @@ def test_what_makes_no_sense_is_refused(
         main()
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_two_files_are_named_by_their_digests_for_whoever_repeats_the_run(index: LocalIndex, tmp_path: Path) -> None:
+    digests = {}
+    for name, version in (("old.txt", "3.0"), ("new.txt", "6.0")):
+        (tmp_path / name).write_text(f"spam=={version}\n")
+        digests[name] = hashlib.sha256(f"spam=={version}\n".encode()).hexdigest()
+    (tmp_path / "smoke.sh").write_text('#!/bin/sh\n[ "${PIN_SPAM%.0}" -lt 5 ]\n')
+    (tmp_path / "smoke.sh").chmod(0o755)
+    words = ("--good-file", "old.txt", "--bad-file", "new.txt", "--smoke", "./smoke.sh", "--repeat", "1")
+    ran = bisector(tmp_path, index, *words)
+    assert ran.returncode == 0, ran.stderr
+    assert f"--good-file was SHA-256 {digests['old.txt'][:16]}" in " ".join(ran.stdout.split())
+    assert f"--bad-file was SHA-256 {digests['new.txt'][:16]}" in " ".join(ran.stdout.split())
+
+
+@pytest.mark.slow
+def test_revisions_of_requirements_come_out_as_commits(index: LocalIndex, tmp_path: Path) -> None:
+    repository = SmallRepository(tmp_path / "repository")
+    for number in (3, 6):
+        repository.commit("FROM scratch\n", f"Spam {number}", requirements__txt=f"spam=={number}.0\n")
+    (tmp_path / "smoke.sh").write_text('#!/bin/sh\n[ "${PIN_SPAM%.0}" -lt 5 ]\n')
+    (tmp_path / "smoke.sh").chmod(0o755)
+    file = str(repository.path / "requirements.txt")
+    words = ("--requirements", file, "--good", "HEAD~1", "--bad", "main", "--smoke", "./smoke.sh", "--repeat", "1")
+    ran = bisector(tmp_path, index, *words, "--format", "json")
+    assert ran.returncode == 0, ran.stderr
+    again = shlex.split(json.loads(ran.stdout)["reproduce"])
+    assert again[again.index("--good") + 1] == repository.revisions[0]
+    assert again[again.index("--bad") + 1] == repository.revisions[1]
