@@ -3,12 +3,11 @@
 import shlex
 from dataclasses import replace
 
-from bisector.canary.first_look import PASSES
 from bisector.canary.memory import Broken, remember_broken, remember_passed
 from bisector.canary.model import CanaryReport, Sung
 from bisector.canary.preparation import CanaryRequest, Prepared
 from bisector.report.json_writer import render_json
-from bisector.report.model import Culprit, Result, Verdict
+from bisector.report.model import NEWEST_PASSES, Culprit, Result, Verdict
 from pins.errors import PinsError
 from pins.files.patch import unified_diff
 from pins.files.setting import SetResult
@@ -72,7 +71,7 @@ def concluded(asked: CanaryRequest, prepared: Prepared, result: Result, shown: s
 
 
 def _ended(result: Result) -> Sung:
-    if result.verdict is Verdict.NO_BRACKET and result.summary == PASSES:
+    if result.verdict is Verdict.NO_BRACKET and result.summary == NEWEST_PASSES:
         return Sung.PASSED
     return Sung.FAILED if result.verdict in _FAILED else Sung.UNDECIDED
 

@@ -4,10 +4,9 @@ from bisector.bracket import Ending
 from bisector.judgement import Judge
 from bisector.model import Candidate, Outcome
 from bisector.prober import Prober
-from bisector.report.model import Verdict
+from bisector.report.model import NEWEST_PASSES, Verdict
 
 WHY = "canary: the newest that fits"
-PASSES = "the newest pin set passes, so that there is nothing to search"
 
 
 def first_look(prober: Prober, newest: Candidate, judge: Judge, runs: int) -> Ending | None:
@@ -29,5 +28,5 @@ def first_look(prober: Prober, newest: Candidate, judge: Judge, runs: int) -> En
         if (tried is not None and tried.unbuildable) or any(outcome is not Outcome.PASS for outcome in outcomes):
             return None
         if len(outcomes) >= runs:
-            return Ending(Verdict.NO_BRACKET, reason=PASSES)
+            return Ending(Verdict.NO_BRACKET, reason=NEWEST_PASSES)
         prober.probe(newest, WHY)

@@ -19,6 +19,8 @@ class Verdict(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+NEWEST_PASSES = "the newest pin set passes, so that there is nothing to search"
+"""The summary of a canary's run that found nothing wrong; its verdict is that the ends do not bracket."""
 EXIT_CODES = {
     Verdict.CULPRIT: 0,
     Verdict.RANGE: 3,

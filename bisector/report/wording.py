@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from bisector.model import Outcome, Signature
 from bisector.report.evidence import first_failing, last_passing, on_chain
 from bisector.report.labels import relative_label
-from bisector.report.model import Move, ProbeRecord, Result, Verdict
+from bisector.report.model import NEWEST_PASSES, Move, ProbeRecord, Result, Verdict
 
 GLYPHS = {
     Outcome.PASS: "✓",
@@ -110,6 +110,8 @@ def title(result: Result) -> str:
             return f"{name}: {step(result.culprit.moves[0], first_good=result.first_good)}"
         case Verdict.RANGE:
             return f"Narrowed down to {_range_phrase(result)}"
+        case Verdict.NO_BRACKET if result.summary == NEWEST_PASSES:
+            return "The newest passes"
         case Verdict.NO_BRACKET:
             return "The ends do not bracket the failure"
         case Verdict.ENVIRONMENT:
