@@ -129,7 +129,7 @@ def test_a_culprit_planted_in_an_image_like_vllms_base_is_named(
     assert (culprit["pin"], named) == (pin, value)
     steps = found["chain_length"] - 1
     searching = [probe for probe in found["probes"] if probe["step"] is not None]
-    assert len(searching) <= steps.bit_length() + 2, "ceil(log2 S) + 2 at most"
+    assert len(searching) <= (steps - 1).bit_length() + 2, "ceil(log2 S) + 2 at most"
     if planted == "both":
         assert {partner["pin"] for partner in culprit["partners"]} == {"ext"}
 
