@@ -115,17 +115,20 @@ class Outlook:
         if len(self._patterns) > 1 or self.marks is not self.belief.marks:
             return [self.information(mark) for mark in self.belief.marks[1:-1]]
         (pattern,) = self._patterns
-        total = pattern.total
-        return [
-            max(0.0, total * entropy((below + above) / total) - noise_below - noise_above)
-            for below, above, noise_below, noise_above in zip(
-                pattern.fails_below[1:-1],
-                pattern.fails_above[1:-1],
-                self._noise_below[1:-1],
-                self._noise_above[1:-1],
-                strict=True,
-            )
-        ]
+        total, log2 = pattern.total, math.log2
+        found = []
+        for below, above, noise_below, noise_above in zip(
+            pattern.fails_below[1:-1],
+            pattern.fails_above[1:-1],
+            self._noise_below[1:-1],
+            self._noise_above[1:-1],
+            strict=True,
+        ):
+            fail = (below + above) / total
+            rest = 1.0 - fail
+            bits = -(fail * log2(fail) + rest * log2(rest)) if 0.0 < fail < 1.0 else 0.0
+            found.append(max(0.0, total * bits - noise_below - noise_above))
+        return found
 
     def at_share(self, group: int, share: float) -> float:
         """The same for a candidate above this share of a group's probability."""

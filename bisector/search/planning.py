@@ -17,7 +17,7 @@ REPEAT_SHARE = 0.01
 FEW_REPEATS = 2
 """Such runs that are allowed whatever they cost."""
 NEGLIGIBLE = 1e-9
-NEGLIGIBLE_SHARE = 1e-4
+NEGLIGIBLE_SHARE = 0.01
 """Beside the likeliest group of hypotheses, one that has no more than this of its weight is not looked into."""
 
 
@@ -33,11 +33,7 @@ def plan(known: Knowledge, running: Counter[int], in_flight: Sequence[int], cost
         # The culprit of a sound script, or one beyond reasonable doubt, is in there: nothing outside is built.
         limits = (belief.marks[heavy], belief.marks[heavy + 1])
     untried = _untried(known, outlook, limits)
-    trials = [
-        (candidate, outlook.information(candidate))
-        for candidate in untried
-        if not running or not running[evidence.build_of(candidate)]
-    ]
+    trials = [trial for trial in untried if not running or not running[evidence.build_of(trial[0])]]
     if not trials or _may_repeat(known, costs):
         repeats = zip(belief.marks[1:-1], outlook.at_marks(), strict=True)
         trials += [(mark, bits) for mark, bits in repeats if not known.untestable or not evidence.untestable(mark)]
@@ -65,22 +61,25 @@ def _may_repeat(known: Knowledge, costs: Costs) -> bool:
     return spent < max(FEW_REPEATS, share)
 
 
-def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int]) -> Iterator[int]:
-    """Untried candidates to compare: in each group those around the best place, and the built ones nearest to it."""
-    belief, built = known.belief, known.built
+def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int]) -> Iterator[tuple[int, float]]:
+    """Untried candidates to compare, and what they tell: in each group those around the best place, and built ones."""
+    belief, built, below = known.belief, known.built, known.belief.below
     least = max(NEGLIGIBLE, NEGLIGIBLE_SHARE * max(outlook.weights))
     for part, (low, high) in enumerate(pairwise(outlook.marks)):
-        if high - low < 2 or low < limits[0] or high > limits[1] or outlook.weights[part] <= least:
+        if outlook.weights[part] <= least or high - low < 2 or low < limits[0] or high > limits[1]:
             continue
+        start, mass = below[low + 1], below[high + 1] - below[low + 1]
         best = _at_share(outlook, part, low, high)
-        near = [best] if outlook.consistent[part] else [best - 1, best, best + 1]
+        near = {best} if outlook.consistent[part] else {best - 1, best, best + 1}
         if known.untestable_within(low, high):
             group = belief.group_of(high)
-            near = [candidate for gap in known.worthy(group) for candidate in gap if low < candidate < high]
+            near = {candidate for gap in known.worthy(group) for candidate in gap if low < candidate < high}
         index = bisect_left(built, best)
-        for candidate in sorted({*near, *built[max(0, index - 1) : index + 1]}):
+        near.update(built[max(0, index - 1) : index + 1])
+        for candidate in near:
             if max(low, -1) < candidate < min(high, known.steps + 1) and not known.evidence.untestable(candidate):
-                yield candidate
+                share = (below[candidate + 1] - start) / mass if mass > 0.0 else 0.0
+                yield candidate, outlook.at_share(part, share)
 
 
 def _at_share(outlook: Outlook, part: int, low: int, high: int) -> int:
@@ -98,16 +97,19 @@ def _best(known: Knowledge, trials: Sequence[tuple[int, float]], costs: Costs) -
     evidence = known.evidence
     middle = known.belief.quantile(0.5)
     best: tuple[tuple[float, int, bool, int], float] | None = None
+    least = NEGLIGIBLE
     for candidate, information in trials:
-        if information <= NEGLIGIBLE:
+        if information <= least:
             continue
         built = evidence.built(candidate)
         chance = 1.0 if built and evidence.tested(candidate) else known.chance(candidate)
-        cost = costs.run if built else costs.build + chance * costs.run
-        score = float(f"{chance * information / max(cost, NEGLIGIBLE):.9g}")
+        cost = max(costs.run if built else costs.build + chance * costs.run, NEGLIGIBLE)
+        score = float(f"{chance * information / cost:.9g}")
         if best is not None and -score > best[0][0]:
             continue
         key = (-score, abs(candidate - middle), not built, candidate)
         if best is None or key < best[0]:
             best = (key, information)
+            # What is built costs the least: what tells less than that at the same score cannot be better.
+            least = max(NEGLIGIBLE, score * max(costs.run, NEGLIGIBLE) * (1.0 - 1e-6))
     return None if best is None else (best[0][3], best[1])

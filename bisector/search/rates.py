@@ -169,7 +169,12 @@ class RateModel:
 
 
 def _powers(rates: Sequence[float], errors: int, rights: int) -> _Powers:
-    logs = [_log_power(rate, errors) + _log_power(1.0 - rate, rights) for rate in rates]
+    if errors == 0 and rights == 0:
+        return _Powers(0.0, (1.0,) * len(rates), tuple(rates))
+    if 0.0 in rates:
+        logs = [_log_power(rate, errors) + _log_power(1.0 - rate, rights) for rate in rates]
+    else:
+        logs = [errors * math.log(rate) + rights * math.log1p(-rate) for rate in rates]
     scale = max(logs)
     if scale == -math.inf:
         return _Powers(0.0, (0.0,) * len(rates), (0.0,) * len(rates))
