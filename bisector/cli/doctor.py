@@ -154,6 +154,15 @@ def _buildkit() -> Finding:
     return Finding("buildkit", False, f"{', '.join(programs)}: no buildx component (apt: docker-buildx)")
 
 
+def _ray() -> Finding:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return Finding("ray", True, f"Ray {version('ray')}, for --executor ray")
+    except PackageNotFoundError:
+        return Finding("ray", False, "not installed, and needed by --executor ray alone: pip install 'bisector[ray]'")
+
+
 def _rocm() -> Finding:
     nodes = sorted(Path("/dev/dri").glob("renderD*")) if Path("/dev/dri").is_dir() else []
     if not Path("/dev/kfd").exists():
@@ -190,6 +199,7 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "git": _git,
     "docker": _docker,
     "buildkit": _buildkit,
+    "ray": _ray,
     "rocm": _rocm,
     "nvidia": _nvidia,
     "disk": _disk,

@@ -4,86 +4,82 @@ import json
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from bisector import session
-from bisector.events import Note
 from bisector.model import Outcome
-from bisector.report.model import Verdict
-from bisector.request import RunRequest
+from pins.errors import EnvironmentFailureError
+from tests.executors.ray_clusters import (
+    BROKEN_FROM_9,
+    add_node,
+    answered,
+    begun,
+    counted,
+    keeping_notes,
+    on,
+    serving_nodes,
+    wait_until,
+)
 from tests.session.conftest import Ask
 
-ray = pytest.importorskip("ray", reason="needs Ray: pip install 'bisector[ray]'")
-
-pytestmark = pytest.mark.slow
-
-ROOT = Path(__file__).resolve().parents[2]
-BROKEN_FROM_9 = 'test "$PIN_WIDGET" -lt 9 || { echo "ValueError: broken" >&2; exit 1; }'
+pytestmark = pytest.mark.ray
 
 
-@pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A head that takes no work, and two nodes that do."""
-    from ray.cluster_utils import Cluster
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """One for all tests here: who kills a node adds another."""
+    with serving_nodes() as found:
+        yield found
 
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    found = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-    for _ in range(2):
-        found.add_node(num_cpus=2, resources={"docker": 1})
-    yield found
+
+@pytest.fixture(autouse=True)
+def _disconnected() -> Iterator[None]:
+    """Whatever a test did, the next one connects anew."""
+    import ray
+
+    yield
     ray.shutdown()
-    found.shutdown()
 
 
-def on(cluster: Any, request: RunRequest, **options: Any) -> RunRequest:
-    return replace(
-        request,
-        executor="ray",
-        ray_address=cluster.address,
-        ray_resources=(("docker", 1.0),),
-        **{"workers": 2, **options},
-    )
+def agents() -> list[str]:
+    """What of a run is still there: the names of actors."""
+    import ray
+
+    ray.init(address="auto", namespace="bisector", log_to_driver=False, ignore_reinit_error=True)
+    return [str(actor["name"]) for actor in ray.util.list_named_actors(all_namespaces=True)]
 
 
-def test_probes_are_spread_and_the_answer_is_right(cluster: Any, ask: Ask) -> None:
+def left_running(tmp_path: Path) -> list[str]:
+    """Processes that name this test's directory."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        words = " ".join(process.info["cmdline"] or ())
+        if str(tmp_path) in words and process.info["status"] != psutil.STATUS_ZOMBIE:
+            found.append(words)
+    return found
+
+
+def test_probes_are_spread_the_answer_is_right_and_nothing_is_left(cluster: Any, ask: Ask, tmp_path: Path) -> None:
     result = session.bisect(on(cluster, ask(BROKEN_FROM_9)))
-    assert result.verdict is Verdict.CULPRIT, result.summary
-    assert result.culprit is not None
-    assert (result.culprit.moves[0].old, result.culprit.moves[0].new) == ("8", "9")
+    answered(result)
     assert len({probe.host for probe in result.probes}) == 2
+    assert agents() == []
+    assert left_running(tmp_path) == []
+    assert not [path for path in (tmp_path / "state" / "bisector" / "nodes").rglob("*") if path.is_file()]
 
 
-def counted(tmp_path: Path, seconds: float) -> tuple[str, Path]:
-    """A build command that takes its time and writes down each time that it is done."""
-    count = tmp_path / "builds"
-    command = tmp_path / "build.sh"
-    command.write_text(
-        f'#!/bin/sh\necho "begun $PIN_WIDGET" >> {count}\nsleep {seconds}\necho "$PIN_WIDGET" >> {count}\n'
-    )
-    command.chmod(0o755)
-    return str(command), count
-
-
-def begun(count: Path) -> int:
-    return count.read_text().count("begun") if count.exists() else 0
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 90.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it has not come to that"
-        time.sleep(0.1)
+def test_a_resource_that_no_node_has_is_said_and_not_waited_for(cluster: Any, ask: Ask) -> None:
+    with pytest.raises(EnvironmentFailureError, match=r"what a run needs \(GPU 1\); there is:\n.*docker 1"):
+        session.bisect(on(cluster, ask(BROKEN_FROM_9), ray_resources=(("GPU", 1.0),)))
 
 
 def test_a_node_that_dies_while_it_builds_loses_nothing(cluster: Any, ask: Ask, tmp_path: Path) -> None:
-    build, count = counted(tmp_path, 3)
+    build, count = counted(tmp_path, 2)
     nodes = list(cluster.worker_nodes)
 
     def kill() -> None:
@@ -93,18 +89,17 @@ def test_a_node_that_dies_while_it_builds_loses_nothing(cluster: Any, ask: Ask, 
     killer = threading.Thread(target=kill)
     killer.start()
     said: list[str] = []
-    result = session.bisect(
-        on(cluster, ask(BROKEN_FROM_9, build=build)),
-        reporter=lambda event: said.append(event.text) if isinstance(event, Note) else None,
-    )
-    killer.join()
-    assert result.verdict is Verdict.CULPRIT, result.summary
-    assert result.culprit is not None
-    assert (result.culprit.moves[0].old, result.culprit.moves[0].new) == ("8", "9")
+    try:
+        result = session.bisect(on(cluster, ask(BROKEN_FROM_9, build=build)), reporter=keeping_notes(said))
+    finally:
+        killer.join()
+        add_node(cluster)
+    answered(result)
     assert any("lost, and begun again" in text for text in said)
     assert not any(probe.outcome is Outcome.UNBUILDABLE for probe in result.probes)
 
 
+@pytest.mark.slow
 def test_what_a_killed_driver_has_begun_is_taken_up(cluster: Any, ask: Ask, tmp_path: Path) -> None:
     build, count = counted(tmp_path, 12)
     request = ask(BROKEN_FROM_9, build=build)
