@@ -1,6 +1,7 @@
 """What `bisector run --plan` shows."""
 
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from bisector.model import short_text
@@ -35,6 +36,8 @@ def render_plan(plan: "Plan", output_format: str) -> str:
         lines.append(f"{axis.pin} ({axis.kind.value}): {ends}, {steps}")
         lines += _values(axis)
     lines.append(f"Chain: {count(plan.chain.steps + 1, 'candidate')}, good end and bad end included.")
+    if len(plan.axes) > 1:
+        lines.append(f"Order: {_order(plan)}.")
     lines.append(
         f"Builds: at most {plan.most_builds} where the script is deterministic and every candidate builds"
         + (", the swap test apart." if len(plan.axes) > 1 else ".")
@@ -50,6 +53,15 @@ def render_plan(plan: "Plan", output_format: str) -> str:
         lines.append("Never built:")
         lines += [f"    {candidate}: {reason}" for candidate, reason in plan.infeasible]
     return "\n".join(lines)
+
+
+def _order(plan: "Plan") -> str:
+    """What moves one after the other along the chain, with how many steps each time."""
+    moved = [
+        " with ".join(move.pin for move in plan.chain.moves(upper)) for upper in range(1, plan.chain.steps + 1)
+    ]  # fmt: skip
+    runs = [(pins, len(list(steps))) for pins, steps in groupby(moved)]
+    return _listed([f"{pins} ({count(number, 'step')})" for pins, number in runs], ", then ")
 
 
 def _values(axis: "Axis") -> list[str]:
@@ -98,8 +110,8 @@ def _document(plan: "Plan") -> dict[str, object]:
     }
 
 
-def _listed(values: list[str]) -> str:
+def _listed(values: list[str], between: str = " ") -> str:
     if len(values) <= SHOWN:
-        return " ".join(values)
+        return between.join(values)
     half = SHOWN // 2
-    return " ".join([*values[:half], f"... {len(values) - SHOWN} more ...", *values[-half:]])
+    return between.join([*values[:half], f"... {len(values) - SHOWN} more ...", *values[-half:]])

@@ -100,6 +100,7 @@ def test_the_text_of_a_plan_names_what_is_forced_together(planner: Planner) -> N
     file = planner.dockerfile(*(TOGETHER.format(**values) for values in (GOOD, BAD)))
     said = planner.run("--dockerfile", file, "--good", "HEAD~1", "--bad", "HEAD")
     assert "Forced together: outer 1.0 -> 2.0, core 10.0 -> 20.0" in said
+    assert "Order: free (1 step), then outer with core (2 steps)." in said
     assert "Never built:" in said
 
 
