@@ -22,6 +22,7 @@ from pins.model import Form, Pin, PinKind, PinSet
 from pins.resolve.problem import Constraint, Gathered, OriginKind, Problem
 from pins.resolve.windows import Windows, windows_of
 
+_Key = tuple[str, str]
 _HELD = (OriginKind.KNOWN_BAD, OriginKind.HOLD)
 
 
@@ -85,16 +86,12 @@ def newest_file(
     named, kept = ({str(canonicalize_name(name)) for name in given} for given in (only, keep))
     if unknown := (named | kept) - every:
         raise UsageError(f"{file} has no pin {min(unknown)}; `pins show` lists them")
-    exact = {
-        (pin.file, pin.line, canonicalize_name(pin.name)): pin
-        for pin in pins.pins
-        if _is_exact(pin) and _moves(pin, named, kept)
-    }
-    newest = _newest_versions(gathered, set(exact), notes)
+    exact = [pin for pin in pins.pins if _is_exact(pin) and pin.places and _moves(pin, named, kept)]
+    newest = _newest_versions(gathered, {_key_of(pin) for pin in exact}, notes)
     moves = [
-        (pin, newest[key])
-        for key, pin in exact.items()
-        if key in newest and pin.places and Version(newest[key]) > Version(_version_of(pin))
+        (pin, newest[_key_of(pin)])
+        for pin in exact
+        if _key_of(pin) in newest and Version(newest[_key_of(pin)]) > Version(_version_of(pin))
     ]
     moves += [_tip(pins, name, commit) for name, commit in tips.items()]
     today, bounded = _with_held_back(data, pins, tree, gathered, notes)
@@ -131,29 +128,25 @@ def _version_of(pin: Pin) -> str:
     return (pin.effective or pin.value or "").lstrip("= ")
 
 
-def _newest_versions(
-    gathered: Gathered, exact: set[tuple[str, int, str]], notes: list[str]
-) -> dict[tuple[str, int, str], str]:
+def _newest_versions(gathered: Gathered, exact: set[_Key], notes: list[str]) -> dict[_Key, str]:
     """The newest version of each exact pin that fits together with everything else; what is settled first stays so."""
-    settled: dict[tuple[str, int, str], str] = {}
+    settled: dict[_Key, str] = {}
     for problem in gathered.problems:
         here = {key for key in (_key(constraint) for constraint in problem.requirements) if key in exact}
         if not here:
             continue
         found = _solved(problem, gathered, here - set(settled), settled)
         if found is None or found.example is None:
-            names = ", ".join(sorted(name for _, _, name in here - set(settled)))
+            names = ", ".join(sorted(name for name, _ in here - set(settled)))
             where = f" ({problem.name})" if problem.name else ""
             if names:
                 notes.append(f"{names}{where} stay: nothing newer is known to fit together")
             continue
-        settled |= {key: found.example.chosen[key[2]] for key in here if key[2] in found.example.chosen}
+        settled |= {key: found.example.chosen[key[0]] for key in here if key[0] in found.example.chosen}
     return settled
 
 
-def _solved(
-    problem: Problem, gathered: Gathered, opened: set[tuple[str, int, str]], settled: Mapping[tuple[str, int, str], str]
-) -> Windows | None:
+def _solved(problem: Problem, gathered: Gathered, opened: set[_Key], settled: Mapping[_Key, str]) -> Windows | None:
     requirements = []
     for constraint in problem.requirements:
         key = _key(constraint)
@@ -163,19 +156,27 @@ def _solved(
             requirements.append(replace(constraint, requirement=_opened(constraint.requirement, "==", settled[key])))
         else:
             requirements.append(constraint)
-    names = tuple(sorted({name for _, _, name in opened}))
+    names = tuple(sorted({name for name, _ in opened}))
     if not names:
         return None
     found = windows_of(replace(problem, requirements=tuple(requirements), targets=names), gathered.source)
     return found if found.possible else None
 
 
-def _key(constraint: Constraint) -> tuple[str, int, str]:
+def _key(constraint: Constraint) -> _Key:
+    """What a requirement asks for, as `_key_of` has it; the version is "" where it is not one alone."""
     try:
-        name = canonicalize_name(Requirement(constraint.requirement).name)
+        requirement = Requirement(constraint.requirement)
     except InvalidRequirement:
-        name = canonicalize_name("")
-    return constraint.origin.file, constraint.origin.line, name
+        return "", ""
+    pieces = list(requirement.specifier)
+    alone = len(pieces) == 1 and pieces[0].operator == "==" and not pieces[0].version.endswith(".*")
+    return canonicalize_name(requirement.name), str(Version(pieces[0].version)) if alone else ""
+
+
+def _key_of(pin: Pin) -> _Key:
+    """Name and version: an ARG is written elsewhere than the command that takes it, and two stages may agree."""
+    return canonicalize_name(pin.name), str(Version(_version_of(pin)))
 
 
 def _opened(text: str, operator: str, version: str = "") -> str:
