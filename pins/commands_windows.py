@@ -30,7 +30,11 @@ Constraint = Annotated[
 Python = Annotated[str, typer.Option("--python", metavar="VERSION|PATH", help="The Python it must fit, such as 3.12.")]
 Platform = Annotated[
     str,
-    typer.Option("--platform", metavar="NAME", help="Its platform, such as linux-x86_64; this machine's by default."),
+    typer.Option(
+        "--platform",
+        metavar="NAME",
+        help="Its platform, such as linux-x86_64 or manylinux_2_39_x86_64; this machine's by default.",
+    ),
 ]
 InstallerName = Annotated[str, typer.Option("--installer", metavar="uv|pip", help="Whose rules hold.")]
 IndexUrl = Annotated[str, typer.Option("--index-url", metavar="URL", help="In place of the configured index.")]

@@ -33,7 +33,8 @@ class WindowsRequest:
         given: NAME=VERSION that are assumed.
         packages: whose windows are asked for; () for those of the file and of `require`.
         python: version or interpreter, "" for the Python that runs this.
-        platform: as `sysconfig.get_platform` has it, "" for this machine's.
+        platform: as `sysconfig.get_platform` has it, or as wheels have it ("manylinux_2_39_x86_64", which says what
+            C library there is); "" for this machine's.
         installer: "uv" or "pip".
         index_url, extra_index_url: in place of, and besides, what is configured.
         exclude_newer: the index is read as of then, "" for now.
@@ -190,6 +191,10 @@ def target_for(request: WindowsRequest, environments: "FileEnvironments | None" 
     python = request.python
     if environments is not None:
         glibc = environments.glibc or glibc
+    named = re.fullmatch(r"manylinux_(\d+_\d+)_(\w+)", system)
+    if named:
+        system, glibc = f"linux-{named[2]}", named[1].replace("_", ".")
+    if environments is not None:
         python = python or environments.python
     return described_target(
         python or platform.python_version(), platform=system, glibc=glibc or "2.28", installer=installer

@@ -76,6 +76,8 @@ def read_file(request: GatherRequest) -> ReadFile:
     tree, relative = locate(request.file, request.revision)
     content = tree.read(relative)
     if content is None:
+        if request.file.is_dir():
+            raise UsageError(f"{request.file} is a directory: name a Dockerfile or a requirements file in it")
         raise UsageError(f"{request.file} does not exist" + (f" at {request.revision}" if request.revision else ""))
     here = relative.rpartition("/")[0]
     context = Directory(request.context).read if request.context else tree.read

@@ -60,7 +60,7 @@ def _row(window: PackageWindow) -> tuple[Line, ...]:
     if window.versions:
         shown = literal(window.specifier or "any") if window.specifier is not None else prose(window.text)
         if not window.is_complete:
-            shown = (Span("at most ", Tone.DOUBT), *shown)
+            shown = (Span("perhaps " if window.specifier == "" else "at most ", Tone.DOUBT), *shown)
     else:
         shown = prose("unknown" if window.unknown else "none", Tone.DOUBT if window.unknown else Tone.BAD)
     is_behind = window.newest != window.newest_inside

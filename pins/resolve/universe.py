@@ -11,7 +11,7 @@ from pins.errors import UsageError
 from pins.resolve.admission import Admissions
 from pins.resolve.facts import Asks, NotKnown, Stated, Unusable
 from pins.resolve.matching import VersionList, compares_versions
-from pins.resolve.nodes import Node, Variables
+from pins.resolve.nodes import Node, Variables, reasons_of
 from pins.resolve.problem import Choice, Constraint, Origin, Problem, RequirementSource, Requires
 from pins.resolve.requirement_line import Markers, RequirementLine, read_line
 from pins.resolve.search import ABSENT, Edge
@@ -167,11 +167,7 @@ class Universe:
 
     def _limit(self, node: Node) -> None:
         """Say which choices of a name cannot be used, whoever asks for it."""
-        reasons: dict[str, int] = {}
-        for i, choice in enumerate(node.choices):
-            if choice.unusable:
-                reasons[choice.unusable] = reasons.get(choice.unusable, 0) | 2 << i
-        for reason, mask in reasons.items():
+        for reason, mask in reasons_of(node.choices).items():
             fact = self._variables.fact(Unusable(node.name, mask, reason))
             self.search.unit(node.variable, ~mask & self.search.full[node.variable], fact)
         node.avoid |= node.versions.versionless

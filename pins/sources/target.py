@@ -135,10 +135,14 @@ def target_from(facts: Facts, installer: Installer = Installer.UV) -> Target:
         python=facts.python,
         tags=frozenset(order),
         installer=installer,
-        description=f"Python {facts.python} on {facts.platform}",
+        description=f"Python {facts.python} on {facts.platform}{_c_library(facts)}",
         tag_order=order,
         markers=tuple(markers_of(facts).items()),
     )
+
+
+def _c_library(facts: Facts) -> str:
+    return f" ({facts.glibc})" if facts.platform.startswith("linux") and facts.glibc else ""
 
 
 def described_target(

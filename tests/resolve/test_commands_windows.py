@@ -79,11 +79,26 @@ def test_where_the_other_installer_sees_it_differently_a_sentence_says_so() -> N
     from pins.resolve.windows import windows_of
     from tests.resolve.memory_source import MemorySource, problem
 
-    source = MemorySource().add("eggs", "1.0").add("eggs", "2.0b1").add("spam", "1.0").add("spam", "2.0", ["eggs>1"])
+    source = MemorySource().add("eggs", "1.0").add("eggs", "1.5", yanked=True)
+    source.add("spam", "1.0").add("spam", "2.0", ["eggs==1.5"]).add("spam", "3.0", ["eggs>2"])
     asked = problem("spam")
-    assert differences(asked, source, windows_of(asked, source)) == ("By the rules of pip the window of spam is 1.0.",)
+    assert differences(asked, source, windows_of(asked, source)) == (
+        "By the rules of pip the window of spam is 1.0 and 2.0.",
+    )
     asked = problem("spam<2")
     assert differences(asked, source, windows_of(asked, source)) == ()
+
+
+def test_a_comparison_that_takes_much_reading_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pins.resolve import other_installer
+    from pins.resolve.windows import windows_of
+    from tests.resolve.memory_source import MemorySource, problem
+
+    source = MemorySource().add("eggs", "1.0").add("eggs", "1.5", yanked=True)
+    source.add("spam", "1.0").add("spam", "2.0", ["eggs==1.5"]).add("spam", "3.0", ["eggs>2"])
+    asked = problem("spam")
+    monkeypatch.setattr(other_installer, "_MOST_READ", 0)
+    assert "was not worked out" in other_installer.differences(asked, source, windows_of(asked, source))[0]
 
 
 def test_what_cannot_fit_ends_with_5_and_a_short_explanation(index: LocalIndex, tmp_path: Path) -> None:
@@ -275,3 +290,14 @@ def test_what_commits_are_and_what_is_remarkable_in_their_requirements_is_told()
     assert "14 commits" in titles["Commits inside"]
     assert "4 more ranges" in titles["Commits inside"]
     assert note in titles["Worth knowing"]
+
+
+def test_a_platform_may_be_named_as_wheels_name_it() -> None:
+    from packaging.tags import Tag
+
+    from pins.windows_request import WindowsRequest, target_for
+
+    target = target_for(WindowsRequest(python="3.12", platform="manylinux_2_39_x86_64"))
+    assert Tag("cp312", "cp312", "manylinux_2_39_x86_64") in target.tags
+    assert Tag("cp312", "cp312", "manylinux_2_40_x86_64") not in target.tags
+    assert target.description == "Python 3.12.0 on linux-x86_64 (glibc 2.39)"

@@ -88,6 +88,25 @@ def test_what_no_index_has_is_said() -> None:
     assert "no index has it" in " ".join(told(why(problem("spam"), source)))
 
 
+def test_many_reasons_of_one_kind_are_told_as_one() -> None:
+    source = MemorySource()
+    for minor in range(5):
+        source.add("spam", f"1.{minor}", unusable=f"needs Python >=3.{minor + 20}")
+        source.add("eggs", f"1.{minor}", unusable=f"has no wheel for here (only for cp3{minor} on win32) and no sdist")
+    assert told(why(problem("spam"), source)) == [
+        "spam 1.0 to 1.4 cannot be installed here: needs another Python",
+        "spam is asked for (--require:1)",
+    ]
+    assert told(why(problem("eggs"), source))[0] == (
+        "eggs 1.0 to 1.4 cannot be installed here: has no wheel for here and no sdist"
+    )
+    two = MemorySource().add("spam", "1", unusable="needs Python >=4").add("spam", "2", unusable="needs Python >=5")
+    assert told(why(problem("spam"), two))[:2] == [
+        "spam 1 cannot be installed here: needs Python >=4",
+        "spam 2 cannot be installed here: needs Python >=5",
+    ]
+
+
 def test_a_requirement_that_no_release_fulfils_says_so() -> None:
     source = MemorySource().add("spam", "1.0")
     assert told(why(problem("spam>=9"), source)) == ["spam>=9 is asked for (--require:1), and there is none"]
