@@ -1,8 +1,9 @@
 """Resolve what a file installs."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from pins.drift.readings.resolution import Conflict, Newer, Resolved
 from pins.metadata.gather import GatherRequest, ReadFile, gather
 from pins.metadata.index_requirements import IndexRequirements
 from pins.metadata.known_facts import KnownFacts
-from pins.resolve.problem import Constraint, Gathered, Problem, RequirementSource
-from pins.resolve.requirement_line import read_line
+from pins.resolve.nodes import Node
+from pins.resolve.problem import Choice, Constraint, Gathered, Problem, RequirementSource
+from pins.resolve.requirement_line import Markers, RequirementLine, read_line
+from pins.resolve.search import Literal
 from pins.resolve.solver import Solver
 from pins.resolve.universe import Universe
 from pins.resolve.why import why
@@ -24,6 +27,8 @@ from pins.sources.page_cache import cache_directory
 from pins.windows_request import WindowsRequest, target_for
 
 _NEWEST_GLIBC = "2.42"
+_LONGEST = 60.0
+"""Seconds after which no further release of an environment is asked about."""
 _EDITED = "edits this file before it is used"
 """What the note of a pin says whose file a command changes."""
 
@@ -81,17 +86,18 @@ def _resolved(gathered: Gathered, why_unclear: Callable[[Sequence[str]], str]) -
     unknown: list[str] = []
     newer: dict[str, Newer] = {}
     for problem in _environments(gathered):
-        answer = why(problem, gathered.source)
-        if answer.explanation is not None:
-            because = tuple(sentence.text for sentence in answer.explanation.sentences)
-            instead = tuple(", ".join(one.instead) for one in answer.relaxations if all(one.instead))
-            if unclear := why_unclear(because):
+        together = _Together(problem, gathered.source)
+        if not together.fits:
+            answer = why(problem, gathered.source)
+            because = tuple(one.text for one in answer.explanation.sentences) if answer.explanation else ()
+            if not because:
+                unknown += answer.unknown if answer.model is None else ()
+            elif unclear := why_unclear(because):
                 unknown.append(f"{unclear}: {because[0]}")
             else:
+                instead = tuple(", ".join(one.instead) for one in answer.relaxations if all(one.instead))
                 conflicts.append(Conflict(problem.name, because, instead))
-        elif answer.model is None:
-            unknown += answer.unknown
-        for name, found in _newer(problem, gathered.source):
+        for name, found in together.newer():
             newer[name] = _both(newer[name], found) if name in newer else found
     uncounted = tuple(note for note in gathered.notes if note.endswith("not counted"))
     return Resolved(tuple(conflicts), tuple(dict.fromkeys(unknown)), newer, uncounted)
@@ -107,50 +113,129 @@ def _environments(gathered: Gathered) -> Iterator[Problem]:
             yield problem
 
 
-def _newer(problem: Problem, source: RequirementSource) -> Iterator[tuple[str, Newer]]:
-    """For each exact pin, the newest release that fits when it alone is set free."""
-    for pinned in problem.requirements:
-        line = read_line(pinned.requirement)
-        clauses = list(line.specifiers)
-        if line.problem or line.url or len(clauses) != 1 or clauses[0].operator != "==":
-            continue
-        current = _version(clauses[0].version)
-        if current is None:
-            continue
-        extras = f"[{','.join(line.extras)}]" if line.extras else ""
-        free = Constraint(f"{line.name}{extras}", pinned.origin)
-        requirements = tuple(free if one is pinned else one for one in problem.requirements)
-        universe = Universe(replace(problem, requirements=requirements, targets=(line.name,)), source)
-        solver = Solver(universe)
-        (node,) = universe.mentioned([line.name])
-        offered = universe.admissions.offered(node)
-        above = [
-            i
-            for i, choice in enumerate(node.choices)
-            if offered & 2 << i
-            and choice.version is not None
-            and not choice.version.is_prerelease
-            and choice.version > current
-            and not line.specifiers.contains(choice.version)
-        ]
-        yield line.name, _highest(solver, node.variable, above, [choice.label for choice in node.choices])
+@dataclass(frozen=True)
+class _Exact:
+    """An exact pin of an environment.
+
+    Attributes:
+        name: of the package.
+        constraint: that pins it.
+        line: the same, parsed.
+        current: the version.
+    """
+
+    name: str
+    constraint: Constraint
+    line: RequirementLine
+    current: Version
 
 
-def _highest(solver: Solver, variable: int, candidates: list[int], labels: list[str]) -> Newer:
-    """The last of the candidates with which there is a solution."""
-    best = -1
-    while rest := [i for i in candidates if i > best]:
-        model = solver.solve([(variable, sum(2 << i for i in rest))])
-        if model is None:
-            break
-        best = model.values[variable]
-    if best >= 0:
-        return Newer(labels[best])
-    if candidates and solver.universe.guess_is_possible:
-        guess = solver.solve([(variable, sum(2 << i for i in candidates))], certain=False)
-        if guess is not None:
-            return Newer(unknown=f"whether {labels[guess.values[variable]]} fits: what something requires is not known")
-    return Newer()
+class _Together:
+    """An environment whose exact pins are each held by an assumption, so that one search serves all questions.
+
+    What it has found out of the others holds for the next pin too. To resolve anew for each of some hundred pins would
+    take minutes.
+
+    Attributes:
+        fits: whether everything fits as it is pinned.
+    """
+
+    def __init__(self, problem: Problem, source: RequirementSource) -> None:
+        markers = Markers(dict(problem.markers))
+        found = (pin for one in problem.requirements if (pin := _exact(one)) is not None)
+        exact = [pin for pin in found if markers.hold(pin.line.marker, "")]
+        choices = source.choices({pin.name for pin in exact}) if exact else {}
+        # What only an exact pin admits (a pre-release, a yanked release) stays pinned by its own line.
+        self._pins = [pin for pin in exact if _is_plain(pin, choices[pin.name].choices)]
+        free = {pin.constraint: _freed(pin) for pin in self._pins}
+        requirements = tuple(free.get(one, one) for one in problem.requirements)
+        names = list(dict.fromkeys(pin.name for pin in self._pins))
+        self._universe = Universe(replace(problem, requirements=requirements, targets=tuple(names)), source)
+        self._solver = Solver(self._universe)
+        self._nodes = dict(zip(names, self._universe.mentioned(names), strict=True)) if names else {}
+        self._held = {
+            name: _held(node, [p for p in self._pins if p.name == name]) for name, node in self._nodes.items()
+        }
+        model = self._solver.solve(self._assumed())
+        self.fits = model is not None
+        if model is not None:
+            self._solver.prefer(model)
+
+    def newer(self) -> Iterator[tuple[str, Newer]]:
+        """For each exact pin, the newest release that fits when it alone is set free."""
+        begun = time.monotonic()
+        for pin in self._pins:
+            if time.monotonic() - begun > _LONGEST:
+                yield pin.name, Newer(unknown=f"to resolve takes over {_LONGEST:g} s here: see `pins windows`")
+                continue
+            node = self._nodes[pin.name]
+            offered = self._universe.admissions.offered(node)
+            above = [
+                i
+                for i, choice in enumerate(node.choices)
+                if offered & 2 << i
+                and choice.version is not None
+                and not choice.version.is_prerelease
+                and choice.version > pin.current
+                and not self._held[pin.name] & 2 << i
+            ]
+            yield pin.name, self._highest(node, above)
+
+    def _assumed(self, free: str = "") -> list[Literal]:
+        return [(node.variable, self._held[name]) for name, node in self._nodes.items() if name != free]
+
+    def _highest(self, node: Node, candidates: list[int]) -> Newer:
+        """The last of the candidates with which there is a solution."""
+        others = self._assumed(node.name)
+        best = -1
+        while rest := [i for i in candidates if i > best]:
+            model = self._solver.solve([*others, (node.variable, sum(2 << i for i in rest))])
+            if model is None:
+                break
+            best = model.values[node.variable]
+        if best >= 0:
+            return Newer(node.choices[best].label)
+        if candidates and self._universe.guess_is_possible:
+            mask = sum(2 << i for i in candidates)
+            guess = self._solver.solve([*others, (node.variable, mask)], certain=False)
+            if guess is not None:
+                label = node.choices[guess.values[node.variable]].label
+                return Newer(unknown=f"whether {node.name} {label} fits: what something requires is not known")
+        return Newer()
+
+
+def _exact(constraint: Constraint) -> _Exact | None:
+    """A requirement as an exact pin, None where it is none."""
+    line = read_line(constraint.requirement)
+    clauses = list(line.specifiers)
+    if line.problem or line.url or len(clauses) != 1 or clauses[0].operator != "==":
+        return None
+    try:
+        return _Exact(line.name, constraint, line, Version(clauses[0].version))
+    except InvalidVersion:  # "1.2.*"
+        return None
+
+
+def _is_plain(pin: _Exact, choices: Sequence[Choice]) -> bool:
+    """Whether a pin's version would be admitted without being pinned."""
+    taken = [one for one in choices if one.version is not None and pin.line.specifiers.contains(one.version)]
+    return any(not one.yanked and one.version is not None and not one.version.is_prerelease for one in taken)
+
+
+def _freed(pin: _Exact) -> Constraint:
+    """The requirement of a pin without its version."""
+    extras = f"[{','.join(pin.line.extras)}]" if pin.line.extras else ""
+    marker = f"; {pin.line.marker}" if pin.line.marker else ""
+    return Constraint(f"{pin.line.name}{extras}{marker}", pin.constraint.origin)
+
+
+def _held(node: Node, pins: Sequence[_Exact]) -> int:
+    """The choices that the pins of a name take."""
+    return sum(
+        2 << i
+        for i, choice in enumerate(node.choices)
+        if choice.version is not None and all(pin.line.specifiers.contains(choice.version) for pin in pins)
+    )
 
 
 def _both(one: Newer, other: Newer) -> Newer:
@@ -160,10 +245,3 @@ def _both(one: Newer, other: Newer) -> Newer:
     if not one.version or not other.version:
         return Newer()
     return min(one, other, key=lambda found: Version(found.version))
-
-
-def _version(text: str) -> Version | None:
-    try:
-        return Version(text)
-    except InvalidVersion:  # "1.2.*"
-        return None

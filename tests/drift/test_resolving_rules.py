@@ -57,6 +57,19 @@ def test_what_is_inside_is_kept_while_nothing_changes_and_asked_again_when_somet
     assert only(watched.findings(NEWER_INSIDE)).bucket == "3.0"
 
 
+def test_pins_for_other_systems_and_pre_releases_that_are_pinned_stay_what_they_are(
+    watched: Watched, local_index: LocalIndex
+) -> None:
+    for version in ("1.0", "2.0"):
+        local_index.add("spam", version, upload_time=days(-30))
+    local_index.add("eggs", "1.0b1", upload_time=days(-30))
+    local_index.add("eggs", "1.0", yanked="no", upload_time=days(-30))
+    local_index.add("bacon", "1.0", requires=["spam<2"], upload_time=days(-30))
+    elsewhere = """'bacon==1.0; sys_platform == "win32"'"""
+    watched.write(image("spam==1.0", "eggs==1.0b1", elsewhere))
+    assert only(watched.findings(NEWER_INSIDE, UNRESOLVABLE_PINS)).pin == "spam"
+
+
 def test_a_hold_keeps_newer_releases_outside(watched: Watched, local_index: LocalIndex) -> None:
     for version in ("1.0", "2.0"):
         local_index.add("spam", version, upload_time=days(-30))
