@@ -62,6 +62,7 @@ class LocalIndex:
         upload_times: whether pages carry upload times.
         metadata_files: whether metadata files are advertised and served.
         validators: whether pages carry an ETag.
+        cache_control: what pages say of how long they hold.
         ranges: whether parts of files are served.
         delayed: set once a request has come that has to wait.
     """
@@ -71,6 +72,7 @@ class LocalIndex:
         self.upload_times = upload_times
         self.metadata_files = metadata_files
         self.validators = True
+        self.cache_control = "max-age=0"
         self.ranges = True
         self.requests: list[SeenRequest] = []
         self._files: dict[str, ServedFile] = {}
@@ -325,7 +327,7 @@ class _Handler(BaseHTTPRequestHandler):
             content_type, body = page
             headers = {"Content-Type": content_type}
             if path.startswith("/simple"):
-                headers["Cache-Control"] = "max-age=0"
+                headers["Cache-Control"] = index.cache_control
                 if index.validators:
                     headers["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
                     if self.headers.get("If-None-Match") == headers["ETag"]:

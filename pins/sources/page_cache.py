@@ -31,6 +31,7 @@ class CachedPage:
         content_type, etag, last_modified: its headers, "" where not given.
         fetched: when it was read, or last found to be unchanged (aware).
         body: as it was sent, decompressed.
+        fresh_for: how long the index has said that it holds, in seconds; 0 where it has not.
     """
 
     url: str
@@ -39,6 +40,7 @@ class CachedPage:
     last_modified: str
     fetched: datetime
     body: bytes
+    fresh_for: int = 0
 
     @property
     def has_validator(self) -> bool:

@@ -118,7 +118,9 @@ class PageReader:
         now = self._now()
         if kept.fetched > now:  # the clock was set back: nothing tells how old it is
             return False
-        if kept.has_validator or now - kept.fetched > timedelta(seconds=self._patience.unvalidated):
+        limit = self._patience.unvalidated
+        good_for = min(kept.fresh_for, limit) if kept.has_validator else limit
+        if not good_for or now - kept.fetched > timedelta(seconds=good_for):
             return False
         return is_recent(kept.fetched, as_of, now)
 
@@ -130,7 +132,7 @@ class PageReader:
             if answer is None:
                 return None
             page = Page(location, _parse(answer, project), answer.fetched)
-            if cache and kept is not None and answer.body is kept.body:
+            if cache and kept is not None and answer.body is kept.body and not kept.fresh_for:
                 cache.use(url)
             elif cache:
                 cache.put(url, answer)
@@ -161,7 +163,17 @@ class PageReader:
             last_modified=answer.headers.get("last-modified", ""),
             fetched=answer.asked,
             body=answer.body,
+            fresh_for=_seconds_fresh(answer.headers.get("cache-control", "")),
         )
+
+
+def _seconds_fresh(text: str) -> int:
+    """How long an answer holds, as its Cache-Control header says (RFC 9111); 0 where it does not."""
+    said = {part.strip().partition("=")[0].lower(): part.partition("=")[2].strip(' "') for part in text.split(",")}
+    if "no-cache" in said or "no-store" in said:
+        return 0
+    age = said.get("max-age", "")
+    return int(age) if age.isdecimal() else 0
 
 
 def is_recent(fetched: datetime, as_of: datetime | None, now: datetime) -> bool:

@@ -311,6 +311,29 @@ def test_a_kept_page_is_validated_where_the_index_can(local_index: LocalIndex, t
     assert versions(opened(local_index.url, cache=cache)) == ["1.0", "1.1"]
 
 
+@pytest.mark.parametrize(
+    ("said", "seconds", "asks"),
+    [
+        *[("max-age=600, public", 300, False), ("max-age=600", 601, True), ("max-age=86400", 700, True)],
+        *[("max-age=600, no-cache", 1, True), ("max-age=x", 1, True), ("public", 1, True), ("max-age=0", 0, True)],
+    ],
+)
+def test_a_kept_page_is_not_asked_about_for_as_long_as_the_index_has_said(
+    local_index: LocalIndex, tmp_path: Path, said: str, seconds: float, *, asks: bool
+) -> None:
+    cache = PageCache(tmp_path / "cache")
+    local_index.add("spam", "1.0")
+    local_index.cache_control = said
+    begun = datetime(2026, 1, 1, tzinfo=UTC)
+    assert versions(opened(local_index.url, cache=cache, now=lambda: begun)) == ["1.0"]
+    later = begun + timedelta(seconds=seconds)
+    assert versions(opened(local_index.url, cache=cache, now=lambda: later)) == ["1.0"]
+    assert [request.status for request in local_index.requests] == ([200, 304] if asks else [200])
+    if asks:  # found to be unchanged, it holds as long again
+        versions(opened(local_index.url, cache=cache, now=lambda: later + timedelta(seconds=1)))
+        assert len(local_index.requests) == (2 if said in ("max-age=600", "max-age=86400") else 3)
+
+
 def test_a_kept_page_without_validator_lives_ten_minutes(local_index: LocalIndex, tmp_path: Path) -> None:
     cache = PageCache(tmp_path / "cache")
     local_index.validators = False
