@@ -74,7 +74,17 @@ def one_image(options: RunOptions) -> ImagesRequest:
     return ImagesRequest(repository, tag, tag)
 
 
+_OF_GOING_ON = ("dockerfile", "context", "target", "build_arg", "secret", "ssh", "no_index_time")
+"""Options of use where the search goes on in the Dockerfile that the images are built from."""
+
+
 def _refuse_without_effect(options: RunOptions) -> None:
+    given = [f"--{key_of(name)}" for name in _OF_GOING_ON if getattr(options, name)]
+    if given and not (options.dockerfile and options.descend):
+        raise UsageError(
+            f"{', '.join(given)}: nothing is built in --env image, but where the search goes on within the image that"
+            " it finds; say so with --dockerfile FILE --descend, or leave it out"
+        )
     useless = [f"--{key_of(name)}" for name in _OF_BUILDS if getattr(options, name)]
     if useless:
         raise UsageError(f"{', '.join(useless)}: without effect in --env image, where nothing is built; leave it out")

@@ -36,10 +36,12 @@ ONLY_FOR = {
         "with_", "requirements", "constraint", "build_constraint", "no_build_isolation",
     ),
     "docker": (
-        "dockerfile", "context", "target", "build_arg", "secret", "ssh", "no_index_time",
         "reuse_stage", "cache_from", "cache_to",
     ),
-    "docker or image": ("gpu", "mount", "models", "docker_arg", "docker_build_option", "disk"),
+    "docker or image": (
+        "gpu", "mount", "models", "docker_arg", "docker_build_option", "disk", "dockerfile", "context", "target",
+        "build_arg", "secret", "ssh", "no_index_time",
+    ),
     "command": ("build_command",),
 }  # fmt: skip
 """Options that these environments alone can honour: given with another they would be silently without effect."""

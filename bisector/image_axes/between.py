@@ -48,8 +48,9 @@ class BetweenImages:
         bad: of the first bad one.
         distributions: Python distributions that moved.
         recorded: versions that moved of those that the builds wrote down, in labels or a file.
-        dockerfile: a file that puts distributions over the bad image, "" where none can be searched.
-        command: the command that searches among them, "" likewise.
+        dockerfile: a file that puts distributions over the bad image, "" where none can be searched, or where the user
+            has named the file that the images are built from.
+        command: the command that searches among what moved, "" where nothing can be searched.
         run: the run that did so, "" where none did.
         said: what came of it, in a sentence.
     """
@@ -109,8 +110,8 @@ def argument_of(name: str) -> str:
     return f"{name.upper().replace('-', '_')}_VERSION"
 
 
-def next_command(typed: Sequence[str], dockerfile: str, moved: Sequence[Moved]) -> tuple[str, ...]:
-    """The words that search among distributions, from those that searched among images."""
+def next_command(typed: Sequence[str], further: Sequence[str]) -> tuple[str, ...]:
+    """The words that search within an image, from those that searched among images and what they need beside."""
     end = list(typed).index("--") if "--" in typed else len(typed)
     kept: list[str] = []
     words = iter(typed[:end])
@@ -121,10 +122,7 @@ def next_command(typed: Sequence[str], dockerfile: str, moved: Sequence[Moved]) 
                 next(words, "")
         elif word != "--descend":
             kept.append(word)
-    kept += ["--dockerfile", dockerfile]
-    for each in moved:
-        kept += ["--pin", f"{each.name}={each.old}..{each.new}"]
-    return (*kept, *typed[end:])
+    return (*kept, *further, *typed[end:])
 
 
 _OF_IMAGES = frozenset({"--env", "--pin", "--good", "--bad", "--only", "--exclude"})
@@ -141,6 +139,9 @@ def sentences(between: BetweenImages) -> list[str]:
         return ["the two images hold the same distributions, as far as their Python tells"]
     if between.said:
         found.append(between.said)
+    elif between.command and not between.dockerfile:
+        found.append(f"to search among all pins of the Dockerfile: {between.command}; --descend does so")
+        return found
     elif between.command:
         left = [moved for moved in between.distributions if moved.why_not]
         but = f" ({_listed(left)} left as in the bad image: {left[0].why_not})" if left else ""

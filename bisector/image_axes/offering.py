@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from bisector.events import Note, Reporter, silent
-from bisector.file_axes.request import Inventory
+from bisector.file_axes.request import FilesRequest, Inventory
 from bisector.image_axes.between import BetweenImages, Moved, difference, next_command, overlay
 from bisector.journal import Journal
 from bisector.model import Build, Candidate
@@ -65,13 +65,17 @@ def offer(
     distributions, recorded = difference(good, bad)
     distributions = _with_index(distributions, index, datetime.fromisoformat(journal.meta("exclude_newer")))
     found = BetweenImages(last_good, first_bad, distributions, recorded)
-    if found.searchable:
+    if request.docker.dockerfile is not None:
+        words = next_command(request.command_line, ("--good-image", last_good, "--bad-image", first_bad))
+        found = replace(found, command=shlex.join(words) if request.command_line else "")
+    elif found.searchable:
         room = run_directory / ROOM
         path = room / "Dockerfile"
         room.mkdir(exist_ok=True)
         path.write_text(overlay(first_bad, [moved.name for moved in found.searchable]), encoding="utf-8")
-        command = next_command(request.command_line, str(path), found.searchable) if request.command_line else ()
-        found = replace(found, dockerfile=str(path), command=shlex.join(command))
+        pins = [word for moved in found.searchable for word in ("--pin", f"{moved.name}={moved.old}..{moved.new}")]
+        words = next_command(request.command_line, ("--dockerfile", str(path), *pins))
+        found = replace(found, dockerfile=str(path), command=shlex.join(words) if request.command_line else "")
     journal.decide(DECISION, found)
 
 
@@ -105,7 +109,10 @@ def read_offer(journal: Journal) -> BetweenImages | None:
 
 
 def go_on(request: RunRequest, result: Result, *, reporter: Reporter = silent) -> Result:
-    """Search among the distributions that moved between two images (`--descend`), and say so in the run's own record.
+    """Search among what moved between two images (`--descend`), and say so in the run's own record.
+
+    With the Dockerfile that they were built from its pins are the axes, as the images hold them; without one, the
+    distributions that can be put over the bad image.
 
     Raises:
         InterruptedRunError: Ctrl-C; the run inside can be resumed.
@@ -116,29 +123,24 @@ def go_on(request: RunRequest, result: Result, *, reporter: Reporter = silent) -
         between = read_offer(journal)
     finally:
         journal.close()
-    if result.verdict is not Verdict.CULPRIT or between is None or not between.searchable:
+    if result.verdict is not Verdict.CULPRIT or between is None or not between.good:
+        return result
+    if request.docker.dockerfile is None and not between.searchable:
         return result
     from bisector.session import bisect
 
-    inner = replace(
-        request,
-        pins=tuple(PinRange(moved.name, moved.old, moved.new) for moved in between.searchable),
-        environment="docker",
-        docker=replace(request.docker, dockerfile=Path(between.dockerfile)),
-        images=None,
-        run_directory=None,
-        command_line=tuple(shlex.split(between.command)),
-    )
-    reporter(Note(f"going on inside: {len(inner.pins)} distributions moved between the two images"))
+    inner = _within(request, between)
+    where = f"in {inner.docker.dockerfile}" if inner.files else f"{len(inner.pins)} distributions"
+    reporter(Note(f"going on inside: what moved between the two images, {where}"))
     try:
         found = bisect(inner, reporter=reporter)
     except PinsError as error:
         if error.exit_code in (130, 143):
             raise
-        said = f"a search among the distributions that moved came to nothing: {error}"
+        said = f"a search among what moved came to nothing: {error}"
         between = replace(between, said=said)
     else:
-        between = replace(between, run=found.run_id, said=_told(found))
+        between = replace(between, run=found.run_id, said=_told(found, overlaid=inner.files is None))
     with driving(directory):
         journal = Journal(directory / JOURNAL)
         try:
@@ -148,15 +150,32 @@ def go_on(request: RunRequest, result: Result, *, reporter: Reporter = silent) -
     return load_result(directory)
 
 
-def _told(found: Result) -> str:
-    over = "put over the bad image (approximate)"
+def _within(request: RunRequest, between: BetweenImages) -> RunRequest:
+    """The request for the run inside."""
+    inner = replace(
+        request,
+        environment="docker",
+        images=None,
+        run_directory=None,
+        command_line=tuple(shlex.split(between.command)),
+    )
+    if request.docker.dockerfile is not None:
+        files = FilesRequest(file=request.docker.dockerfile, good_image=between.good, bad_image=between.bad)
+        return replace(inner, pins=(), files=files)
+    pins = tuple(PinRange(moved.name, moved.old, moved.new) for moved in between.searchable)
+    return replace(inner, pins=pins, docker=replace(request.docker, dockerfile=Path(between.dockerfile)))
+
+
+def _told(found: Result, *, overlaid: bool) -> str:
+    what = "the distributions that moved" if overlaid else "the pins that moved"
+    over = "put over the bad image (approximate)" if overlaid else "built from the Dockerfile"
     if found.verdict is Verdict.CULPRIT and found.culprit is not None:
         steps = ", ".join(f"{move.pin} {move.old} -> {move.new}" for move in found.culprit.moves)
         with_ = "".join(f", together with {pin} {value}" for pin, value in found.culprit.partners)
-        return f"among the distributions that moved, {over}, it is {steps}{with_}; run {found.run_id}"
+        return f"among {what}, {over}, it is {steps}{with_}; run {found.run_id}"
     if found.verdict is Verdict.NO_BRACKET:
         return (
-            f"the distributions that moved are not to blame, or not alone: {over} in the versions of the good one, the"
-            f" failure is still there; run {found.run_id}"
+            f"{what} are not to blame, or not alone, or the file is not that of the images: {over}, the two ends do not"
+            f" differ as the images do; run {found.run_id}"
         )
-    return f"a search among the distributions that moved, {over}, gave no answer; run {found.run_id}"
+    return f"a search among {what}, {over}, gave no answer; run {found.run_id}"

@@ -50,6 +50,8 @@ def test_repository_and_tags_are_read(given: dict[str, Any], expected: tuple[str
         ({"bad": "a/b:n9", "first_good": True}, "--first-good needs both ends"),
         ({"bad": "a/b:n9", "metric": "x", "regress": "5%"}, "--regress needs both ends"),
         ({"bad": "a/b:n9", "fix": ("x=1",)}, "--fix: without effect"),
+        ({"bad": "a/b:n9", "dockerfile": "D"}, "--dockerfile FILE --descend"),
+        ({"bad": "a/b:n9", "descend": True, "target": "x"}, "--target: nothing is built"),
         ({"bad": "a/b:n9", "with_": ("x",)}, "--with: of use in --env venv alone"),
     ],
 )
@@ -57,6 +59,13 @@ def test_what_cannot_be_meant_is_refused(given: dict[str, Any], said: str) -> No
     with pytest.raises(UsageError) as refusal:
         request_from(options(**given), HERE)
     assert said in refusal.value.message
+
+
+def test_the_dockerfile_of_the_images_goes_with_going_on() -> None:
+    given: dict[str, Any] = {"bad": "a/b:n9", "dockerfile": "D", "target": "final", "descend": True}
+    request = request_from(options(**given), HERE)
+    assert (request.environment, request.docker.dockerfile, request.docker.target) == ("image", HERE / "D", "final")
+    assert request.files is None
 
 
 def test_one_image_is_probed() -> None:

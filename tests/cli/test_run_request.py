@@ -140,7 +140,7 @@ def test_a_path_to_python_is_made_absolute_and_a_version_is_left() -> None:
         ({"gpu": "rocm"}, "--gpu: of use in --env docker or image alone"),
         ({"dockerfile": "D", "gpu": "intel"}, "rocm or nvidia"),
         ({"dockerfile": "D", "with_": ("x",)}, "--with: of use in --env venv alone"),
-        ({"dockerfile": "D", "environment": "venv"}, "--dockerfile: of use in --env docker alone"),
+        ({"dockerfile": "D", "environment": "venv"}, "--dockerfile: of use in --env docker or image alone"),
         ({"dockerfile": "D", "python": "3.12"}, "a Dockerfile brings its own Python"),
         ({"python": ""}, "--python is empty"),
         ({"timeout_is": "bad"}, "auto, fail or skip"),

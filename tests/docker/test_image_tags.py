@@ -263,3 +263,34 @@ def test_the_search_goes_on_among_the_distributions_that_moved_between_two_image
     said = " ".join(found["notes"])
     assert "packaging 23.1 -> 24.0, six 1.15.0 -> 1.16.0" in said
     assert "(approximate), it is packaging 23.1 -> 23.2" in said
+
+
+RECORDED = """ARG BASE_IMAGE
+FROM ${BASE_IMAGE}
+ARG TOOL_VERSION=1.0
+RUN mkdir -p /app && echo "TOOL_VERSION: ${TOOL_VERSION}" > /app/versions.txt && echo "${TOOL_VERSION}" > /tool
+"""
+
+
+@pytest.mark.slow
+def test_the_search_goes_on_among_the_pins_of_the_dockerfile_that_the_images_come_from(
+    registry: LocalRegistry, engine_image: str, tmp_path: Path
+) -> None:
+    from tests.docker.test_inventories import build
+
+    repository = f"{registry.host}/team/recorded"
+    program = docker_programs(os.environ["PATH"])[0]
+    (tmp_path / "project").mkdir()
+    dockerfile = tmp_path / "project" / "Dockerfile"
+    for number, tool in enumerate(("1.0", "1.1"), 1):
+        dockerfile.write_text(RECORDED.replace("=1.0", f"={tool}"))
+        build(engine_image, dockerfile, dockerfile.parent, f"{repository}:v0.{number}")
+        for command in (["push", "--quiet", f"{repository}:v0.{number}"], ["rmi", f"{repository}:v0.{number}"]):
+            subprocess.run([program, *command], check=True, capture_output=True)
+    smoke = script(tmp_path, 'test "$(cat /tool)" = 1.0')
+    words = ("--bad", f"{repository}:v0.2", "--smoke", smoke, "--dockerfile", str(dockerfile), "--descend")
+    found = run(tmp_path, *words, "--build-arg", f"BASE_IMAGE={engine_image}", "--docker-build-option=--network=host")
+    assert found["culprit"]["new"] == "v0.2"
+    said = " ".join(found["notes"])
+    assert "TOOL_VERSION 1.0 -> 1.1" in said
+    assert "among the pins that moved, built from the Dockerfile, it is tool 1.0 -> 1.1" in said

@@ -153,7 +153,7 @@ def test_the_next_command_searches_among_distributions_with_the_same_script() ->
         "--",
         "-v",
     )
-    words = next_command(typed, "/run/between/Dockerfile", [Moved("numpy", "1.26.4", "2.0.0")])
+    words = next_command(typed, ("--dockerfile", "/run/between/Dockerfile", "--pin", "numpy=1.26.4..2.0.0"))
     assert words == (
         *("bisector", "run", "--smoke", "s.py", "--dockerfile", "/run/between/Dockerfile"),
         *("--pin", "numpy=1.26.4..2.0.0", "--", "-v"),
@@ -169,7 +169,9 @@ def test_the_file_for_it_takes_each_version_through_an_argument() -> None:
 
 def test_a_report_names_both_ways_to_go_on() -> None:
     moved = (Moved("numpy", "1", "2"), Moved("torch", "1+x", "2+x", "it was built for the image"))
-    said = sentences(BetweenImages("h/i@sha256:a", "h/i@sha256:b", moved, command="bisector run --dockerfile D"))
+    said = sentences(
+        BetweenImages("h/i@sha256:a", "h/i@sha256:b", moved, dockerfile="D", command="bisector run --dockerfile D")
+    )
     assert said[0].endswith("numpy 1 -> 2, torch 1+x -> 2+x")
     assert "bisector run --dockerfile D" in said[1]
     assert "torch 1+x -> 2+x left as in the bad image" in said[1]
