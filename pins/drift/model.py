@@ -19,10 +19,10 @@ The result has three values, and no more than one of them is good news:
 
 **Ids.** A finding's id is made of its rule, place, pin and bucket. A line number, a head commit or a count must not get
 into any of them, or every run would report it afresh. The bucket says which of the rule's cases it is, as coarsely as
-a person would want to hear of it once: "more than 50 commits ahead", "3.1.0 is out". `reached` makes buckets of
-thresholds; give the highest one that is reached, and nothing for the lower ones: a finding of the same rule, place, pin
-and `series` takes the place of the lower one, which is then *superseded* and not reported as resolved. Findings of one
-check that can stand beside each other (two releases, two hunks) have different `series`.
+a person would want to hear of it once: "more than 50 commits ahead", "3.1.0 is out". Of several thresholds give the
+highest that is reached, and nothing for the lower ones: a finding of the same rule, place, pin and `series` takes the
+place of the lower one, which is then *superseded* and not reported as resolved. Findings of one check that can stand
+beside each other (two releases, two hunks) have different `series`.
 
 **Memory.** What a check has to know of the last time (the digest that a tag had, the version that a requirement came
 to) it returns in `Outcome.remember`, a JSON value; the next run hands it to the same check as `previous` (None at
@@ -183,11 +183,6 @@ def found(*findings: Finding, unknown: str = "", remember: Json = None) -> Outco
 def unknown(reason: str) -> Outcome:
     """It could not be told."""
     return Outcome(unknown=reason)
-
-
-def reached(amount: float, thresholds: Sequence[float]) -> float | None:
-    """The highest of ascending thresholds that an amount has reached, None below the first."""
-    return max((threshold for threshold in thresholds if amount >= threshold), default=None)
 
 
 class Tools(Protocol):

@@ -53,11 +53,6 @@ class Observer:
             self._hosts[reading.host] = _Host(reading.host, getattr(reading, "at_once", self._at_once))
         return await self._hosts[reading.host].read(reading, self._tools)
 
-    @property
-    def asked(self) -> int:
-        """How many readings were made."""
-        return len(self._readings)
-
     def close(self) -> None:
         """Begin no further reading, and wait for none."""
         for host in self._hosts.values():

@@ -1,7 +1,7 @@
 """What one run of `pins drift` comes to: plain facts, for renderers and for whoever is told."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 
 from pins.drift.acks import Ack
@@ -77,8 +77,3 @@ class DriftReport:
         if self.of(State.NEW):
             return 1
         return 0 if self.complete else 3
-
-    @property
-    def today(self) -> date:
-        """The day of the run."""
-        return self.now.date()
