@@ -3,13 +3,16 @@
 from bisector.bracket import Ending
 from bisector.certificate import Standing
 from bisector.divergence import divergence
+from bisector.feasibility.merged import merged_steps
 from bisector.model import Candidate, Outcome
 from bisector.recorded_run import RecordedRun
 from bisector.report.model import Verdict
 from bisector.rounds import FoundInRound
 from bisector.serial import adapter
+from bisector.space import Chain
 
 Witnesses = tuple[Candidate, Candidate] | None
+_LEFT_OUT = list[tuple[tuple[tuple[str, str], ...], str]]
 
 
 def notes_of(run: RecordedRun, ending: Ending | None, witnesses: Witnesses) -> tuple[str, ...]:
@@ -23,6 +26,7 @@ def notes_of(run: RecordedRun, ending: Ending | None, witnesses: Witnesses) -> t
     notes = [
         *_of_the_swap_test(run, witnesses),
         *_of_what_was_passed_by(run, ending),
+        *_of_what_was_left_out(run, witnesses),
         *_of_the_order(run, witnesses),
         *_of_branches(run, witnesses),
         *_of_parents(run),
@@ -115,6 +119,19 @@ def _of_what_was_passed_by(run: RecordedRun, ending: Ending | None) -> list[str]
     names = "; ".join(str(candidate) for candidate in passed_by[:5])
     more = f" and {len(passed_by) - 5} more" if len(passed_by) > 5 else ""
     return [f"between predecessor and culprit lie candidates that cannot be resolved: {names}{more}"]
+
+
+def _of_what_was_left_out(run: RecordedRun, witnesses: Witnesses) -> list[str]:
+    """Why more than one pin by one value moves in the culprit's step, where that was known before the search."""
+    recorded = run.journal.meta("left_out")
+    if not recorded or witnesses is None:
+        return []
+    left_out = {Candidate(pins): reason for pins, reason in adapter(_LEFT_OUT).validate_json(recorded)}
+    try:
+        steps = merged_steps(run.axes, Chain(witnesses), left_out)
+    except KeyError:  # a commit beside the line of the chain
+        return []
+    return [f"nothing that can be lies between predecessor and culprit: {step}" for step in steps if step.reason]
 
 
 def _of_the_order(run: RecordedRun, witnesses: Witnesses) -> list[str]:

@@ -113,6 +113,8 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
             raise
         stack.callback(journal.close)
         said = merged_steps(axes, chain, passed_by)
+        if said:
+            journal.set_meta("left_out", to_json([(one.pins, reason) for one, reason in passed_by.items()]))
         return _drive(request, environment, axes, chain, journal, run_directory, index.redact, reporter, said)
 
 

@@ -43,11 +43,11 @@ class Planner:
     patch: pytest.MonkeyPatch
     captured: pytest.CaptureFixture[str]
 
-    def run(self, *words: str) -> str:
+    def run(self, *words: str, plan: bool = True) -> str:
         self.patch.chdir(self.directory)
         self.patch.setenv("XDG_STATE_HOME", str(self.directory / "state"))
         self.patch.setenv("XDG_CACHE_HOME", str(self.directory / "cache"))
-        self.patch.setattr(sys, "argv", ["bisector", "run", "--index-url", self.index.url, *words, "--plan"])
+        self.patch.setattr(sys, "argv", ["bisector", "run", "--index-url", self.index.url, *words, *["--plan"] * plan])
         self.captured.readouterr()
         with pytest.raises(SystemExit) as ended:
             main()
@@ -239,3 +239,16 @@ def test_a_long_chain_is_asked_for_as_a_whole(planner: Planner) -> None:
     assert plan["chain_length"] == 90
     assert [entry["candidate"]["spam"] for entry in plan["infeasible"]] == [f"{number}0.0" for number in range(1, 10)]
     assert "spam 10.0 requires eggs==2.0" in plan["infeasible"][0]["reason"]
+
+
+def test_a_report_says_which_known_bad_version_lies_in_the_culprits_step(planner: Planner) -> None:
+    smoke = planner.directory / "smoke.sh"
+    smoke.write_text('#!/bin/sh\n[ "${PIN_CORE%.0}" -lt 20 ]\n')
+    smoke.chmod(0o755)
+    (planner.directory / "pins.toml").write_text(KNOWN)
+    words = ("--pin", "core=10.0..30.0", "--smoke", "./smoke.sh", "--repeat", "1", "--env", "command")
+    result = json.loads(planner.run(*words, "--build-command", "true", "--format", "json", plan=False))
+    culprit = result["culprit"]
+    assert (culprit["old"], culprit["new"]) == ("15.0", "25.0")
+    assert any("past 20.0: core 20.0 is known to be bad" in note for note in result["notes"])
+    assert all(probe["candidate"]["core"] != "20.0" for probe in result["probes"])
