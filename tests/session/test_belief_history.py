@@ -68,12 +68,13 @@ def test_the_last_point_is_what_a_search_believes_that_is_told_everything_at_onc
 
 def test_a_sound_script_halves_what_is_left_and_a_false_fail_widens_it_again(ask: Ask, tmp_path: Path) -> None:
     sound = [point.steps for point in bisect(ask(FAILS_FROM_9)).belief]
-    assert sound == sorted(sound, reverse=True)
+    assert all(after <= before + 1 for before, after in pairwise(sound))  # a tail of doubt comes and goes
     assert sound[0] == 16
+    assert sound[3] <= 8
     assert sound[-1] == 1
     script = ONE_FALSE_FAIL.replace("{seen}", str(tmp_path / "seen")).replace("-eq 4", "-eq 8")
     flaky = [point.steps for point in bisect(ask(script)).belief]
-    assert any(after > before for before, after in pairwise(flaky))
+    assert any(after > before + 1 for before, after in pairwise(flaky))
     assert flaky[-1] == 1
 
 
