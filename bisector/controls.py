@@ -4,9 +4,10 @@ Each function answers with a probe that is due before anything else, or None.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from bisector.bracket import CONTROL, Ending
-from bisector.drift import MOST_RUNS, Told, find_change
+from bisector.drift import LEAST_BEFORE, MOST_RUNS, Change, Told, find_change, hosts_disagree
 from bisector.metric import END_RUNS
 from bisector.record import Tried
 from bisector.report.model import Verdict
@@ -18,8 +19,17 @@ CHEAP_RUN = 0.05
 """Share of a build up to which a run is cheap: then an end is run again after every so many runs."""
 RUNS_BETWEEN_CONTROLS = 12
 
+COMPARISON = "on the same host as its neighbour, before it is blamed"
+
 Runs = Mapping[int, Sequence[Told]]
 """Every run on the chain that passed or failed, in order, by candidate."""
+
+
+@dataclass(frozen=True)
+class HostProbe(Probe):
+    """A probe that is to be run on one host."""
+
+    host: str = ""
 
 
 def to_measure(
@@ -50,33 +60,103 @@ def to_watch(chain: Chain, told: Runs, costs: Costs) -> Probe | None:
     return Probe(end, f"{'good' if end == 0 else 'bad'} end once more: is it as it was?")
 
 
-def to_look_into_a_change(request: RunRequest, told: Runs) -> Probe | None:
-    """One more run of a candidate whose outcomes fall apart by time or host, to tell that from a flaky script."""
+def to_look_into_a_change(request: RunRequest, told: Runs, hosts: Sequence[str] = ()) -> Probe | None:
+    """One more run of a candidate whose outcomes fall apart by time or host, to tell that from a flaky script.
+
+    Args:
+        request: what was asked for.
+        told: every run.
+        hosts: those in use; () where all is done on this machine.
+    """
+    why = "again: did something outside the pins change?"
+    for index, runs in told.items():
+        if not hosts_disagree(runs) or len(runs) >= MOST_RUNS:
+            continue
+        counts = {host: sum(run.host == host for run in runs) for host in hosts}
+        seen = [host for host in hosts if counts[host]]
+        if len(seen) > 1 and min(counts[host] for host in seen) < LEAST_BEFORE:
+            return HostProbe(index, why, min(seen, key=lambda host: counts[host]))
     found = find_change(told, 1.0 - request.confidence)
     if found is None or found[2] or len(told[found[0]]) >= MOST_RUNS:
         return None
-    return Probe(found[0], "again: did something outside the pins change?")
+    return HostProbe(found[0], why, _evenly(found[1], hosts))
 
 
-def changed(request: RunRequest, chain: Chain, told: Runs) -> Ending | None:
-    """The ending where identical inputs gave different outcomes for a reason outside the pins."""
+def _evenly(change: Change, hosts: Sequence[str]) -> str:
+    """Of the hosts that disagree, one of the side with fewer runs; "" where the time decides."""
+    if not change.hosts[0]:
+        return ""
+    fewer = change.hosts[0] if change.count_before <= change.count_after else change.hosts[1]
+    return next((host for host in fewer if host in hosts), "")
+
+
+def changed(
+    request: RunRequest, chain: Chain, told: Runs, differences: Callable[[Change], str] = lambda _: ""
+) -> Ending | None:
+    """The ending where identical inputs gave different outcomes for a reason outside the pins.
+
+    Args:
+        request: what was asked for.
+        chain: the candidates.
+        told: every run.
+        differences: what is known to differ between the hosts of a change, "" for nothing.
+    """
     found = find_change(told, 1.0 - request.confidence)
     if found is None or not found[2]:
         return None
     index, change, _ = found
-    what = "hosts differ" if change.hosts[0] else "something outside the pins changed during the run"
+    what = "something outside the pins changed during the run"
+    if change.hosts[0]:
+        differs = differences(change)
+        what = f"hosts differ ({differs})" if differs else "hosts differ, in nothing that is recorded of them"
     return Ending(
         Verdict.ENVIRONMENT,
         reason=f"identical inputs, different outcomes: {chain.candidates[index]} was {change}; {what}",
     )
 
 
-def to_control(request: RunRequest, chain: Chain, conclusion: Conclusion, told: Runs) -> Probe | None:
-    """The bad end once more before anything is blamed (an A/A control), where its last run is not the latest."""
+def to_control(
+    request: RunRequest, chain: Chain, conclusion: Conclusion, told: Runs, hosts: Sequence[str] = ()
+) -> Probe | None:
+    """The bad end once more before anything is blamed (an A/A control), where its last run is not the latest.
+
+    Where there are several hosts, it runs on one that it has not run on.
+    """
     if conclusion.kind not in ("culprit", "range") or request.repeat == 1:
         return None
     last = max((run.number for run in told.get(chain.steps, ())), default=0)
     searched = [runs[0].number for index, runs in told.items() if index != chain.steps and runs]
     if not last or last > max(searched, default=0):
         return None
-    return Probe(chain.steps, CONTROL)
+    return HostProbe(chain.steps, CONTROL, _another(told[chain.steps], hosts))
+
+
+def to_compare(chain: Chain, conclusion: Conclusion, told: Runs, hosts: Sequence[str]) -> Probe | None:
+    """What is to be run on a further host, before a conclusion rests on a difference between hosts.
+
+    Culprit and predecessor must have run on one host; an end that shows what it should not, on two where there are two.
+    """
+    if len(hosts) < 2:
+        return None
+    if conclusion.kind in ("culprit", "range"):
+        lower, upper = told.get(conclusion.lower, ()), told.get(conclusion.upper, ())
+        good, bad = {run.host for run in lower}, {run.host for run in upper}
+        if not good or not bad or good & bad:
+            return None
+        for index, there in ((conclusion.upper, good), (conclusion.lower, bad)):
+            for host in hosts:
+                if host in there:
+                    return HostProbe(index, COMPARISON, host)
+        return None
+    strange = {"none": (chain.steps,), "all-bad": (0,), "swapped": (0, chain.steps)}.get(conclusion.kind, ())
+    for end in strange:
+        runs = told.get(end, ())
+        if runs and len({run.host for run in runs}) == 1 and (host := _another(runs, hosts)):
+            return HostProbe(end, "the same on another host", host)
+    return None
+
+
+def _another(runs: Sequence[Told], hosts: Sequence[str]) -> str:
+    """A host that none of the runs was on, "" where there is none."""
+    seen = {run.host for run in runs}
+    return next((host for host in hosts if host not in seen), "")

@@ -83,6 +83,12 @@ def find_change(runs: Mapping[int, Sequence[Told]], error: float) -> tuple[int, 
     return index, change, chance <= error
 
 
+def hosts_disagree(runs: Sequence[Told]) -> bool:
+    """Whether every host always gave one outcome, and not all the same."""
+    seen = {(run.host, run.outcome) for run in runs}
+    return len({host for host, _ in seen}) == len(seen) and len({outcome for _, outcome in seen}) > 1
+
+
 def _by_time(runs: Sequence[Told]) -> Change | None:
     ordered = sorted(runs, key=lambda run: run.number)
     turns = [index for index in range(1, len(ordered)) if ordered[index].outcome is not ordered[index - 1].outcome]

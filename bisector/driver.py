@@ -4,7 +4,15 @@ from collections.abc import Callable, Sequence
 
 from bisector.bracket import Bracket, Ending, judge_build, judge_for
 from bisector.certificate import Standing
-from bisector.controls import changed, to_control, to_look_into_a_change, to_measure, to_watch
+from bisector.controls import (
+    HostProbe,
+    changed,
+    to_compare,
+    to_control,
+    to_look_into_a_change,
+    to_measure,
+    to_watch,
+)
 from bisector.drift import Told
 from bisector.endings import ending_of
 from bisector.events import Note, ProbeCancelled, Reporter, SearchMoved, SmokeEnded
@@ -74,7 +82,7 @@ class Driver:
         while True:
             ending = self._bracket().cannot_tell() or self._out_of_budget()
             if ending is None and self._is_main:
-                ending = changed(self._request, self._chain, self._told())
+                ending = changed(self._request, self._chain, self._told(), self._prober.differences)
             if ending is not None:
                 self._cancel_all()
                 return ending
@@ -92,7 +100,8 @@ class Driver:
                     self._take(self._prober.rebuild(*again))
                     continue
                 case Probe():
-                    self._prober.start(self._chain.candidates[decision.candidate], self._purpose + decision.why)
+                    host = decision.host if isinstance(decision, HostProbe) else ""
+                    self._prober.start(self._chain.candidates[decision.candidate], self._purpose + decision.why, host)
                     if len(self._in_flight()) < self._request.workers and not self._prober.has_finished:
                         continue
                 case Wait():
@@ -119,9 +128,11 @@ class Driver:
     def _before_concluding(self, conclusion: Conclusion) -> Decision:
         """What is to be run, or waited for, before a conclusion is drawn; else the conclusion."""
         told = self._told()
-        due = to_look_into_a_change(self._request, told)
+        hosts = self._prober.hosts
+        due = to_look_into_a_change(self._request, told, hosts)
         if due is None and self._is_main:
-            due = to_control(self._request, self._chain, conclusion, told)
+            due = to_compare(self._chain, conclusion, told, hosts)
+            due = due or to_control(self._request, self._chain, conclusion, told, hosts)
         if due is not None and due.candidate in self._in_flight():
             return Wait()
         return due or conclusion

@@ -4,6 +4,7 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 NVIDIA_SMI_TIMEOUT = 20.0
@@ -25,6 +26,23 @@ def host_facts(root: Path = Path("/")) -> dict[str, str]:
         **_labelled("NVIDIA", _nvidia(root)),
         **_labelled("AMD", _amd(root)),
     }
+
+
+def differing(facts: Mapping[str, Mapping[str, str]], some: Sequence[str], others: Sequence[str]) -> str:
+    """What tells two groups of hosts apart: facts whose texts have nothing in common, in words.
+
+    Args:
+        facts: of each host, label -> text.
+        some: names of the hosts of one group.
+        others: of the other.
+    """
+    told = []
+    labels = dict.fromkeys(label for name in (*some, *others) for label in facts.get(name, {}) if label != "host")
+    for label in labels:
+        here, there = ({facts.get(name, {}).get(label, "none") for name in names} for names in (some, others))
+        if not here & there:
+            told.append(f"{label}: {', '.join(sorted(here))} and {', '.join(sorted(there))}")
+    return "; ".join(told)
 
 
 def _labelled(make: str, found: tuple[str, list[str]]) -> dict[str, str]:

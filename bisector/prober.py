@@ -14,18 +14,23 @@ from pathlib import Path
 from threading import Event as Flag
 
 from bisector.disk_budget import given_up
+from bisector.drift import Change
 from bisector.entries import BuildStatus
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError, LostError
 from bisector.events import BuildEnded, BuildStarted, Note, Reporter, SmokeStarted
 from bisector.executors.local import Executor
+from bisector.host import differing
 from bisector.journal import Journal
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, SmokeScript
 from bisector.places import Places, digest_of
 from bisector.record import Shown, Tried, tried_so_far
 from bisector.runs import marker_of
+from bisector.serial import to_json
 from bisector.smoke import observe
 from pins.errors import EnvironmentFailureError, PinsError
 
+LOST_TRIES = 3
+"""Times that work on one candidate may be lost and begun again before the whole run stops."""
 HEARTBEAT = 1.0
 """Seconds between looks at cancelled and budget-bound work while something runs."""
 
@@ -49,6 +54,7 @@ class _Active:
     name: str = ""
     started: float = 0.0
     host: str = ""
+    wanted: str = ""
     also: list[str] = field(default_factory=list)
     """Further runs (why) that wait for this build."""
     after: "Callable[[_Active, Future[object]], Finished | None] | None" = None
@@ -93,11 +99,15 @@ class Prober:
         self._active: dict[Future[object], _Active] = {}
         self._ready: list[Finished] = []
         self._places = Places(run_directory)
+        self._host_facts: dict[str, dict[str, str]] = getattr(environment, "host_facts", dict)()
+        if self._host_facts:
+            journal.set_meta("hosts", to_json(self._host_facts))
         self._tried = tried_so_far(journal)
         self._by_hash = {tried.recipe.input_hash: tried for tried in self.tried if tried.recipe and not tried.same_as}
         for tried in self.tried:
-            if tried.build is not None and not environment.exists(tried.build):
-                tried.build = None
+            for build in tried.all_builds:
+                if not environment.exists(build):
+                    tried.lose(build)
 
     # What is known.
 
@@ -120,6 +130,19 @@ class Prober:
         """Whether `wait` has something to give at once."""
         return bool(self._ready)
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of the hosts in use; () where all is done on this machine."""
+        return tuple(getattr(self._environment, "hosts", ()))
+
+    def differences(self, change: Change) -> str:
+        """What is known to differ between the hosts on which outcomes fall apart, "" for nothing."""
+        return differing(self._host_facts, *change.hosts)
+
+    def set_aside(self, host: str, why: str) -> None:
+        """Use a host no more."""
+        getattr(self._environment, "set_aside", lambda *_: None)(host, why)
+
     def feasible(self, candidate: Candidate) -> bool:
         """Whether the pins of a candidate can be resolved together (asked of the environment, not recorded)."""
         try:
@@ -132,8 +155,14 @@ class Prober:
 
     # Probing.
 
-    def start(self, candidate: Candidate, why: str) -> None:
-        """Begin a probe: what is missing of its build, then one run."""
+    def start(self, candidate: Candidate, why: str, host: str = "") -> None:
+        """Begin a probe: what is missing of its build, then one run.
+
+        Args:
+            candidate: which.
+            why: for the record.
+            host: where it is to run, in case that it has run elsewhere; "" for wherever it has been built.
+        """
         tried = self._tried.get(candidate)
         if tried is None:
             tried = Tried(self._journal.add_probe(candidate, why))
@@ -151,8 +180,12 @@ class Prober:
             self._submit(active, lambda: self._environment.resolve(candidate), self._resolved)
         elif tried.build is None:
             self._start_build(active)
-        else:
+        elif host in {"", tried.build.host}:
             self._start_run(active)
+        elif host in tried.elsewhere:
+            self._start_run(active, tried.elsewhere[host])
+        else:
+            self._start_build(active, host)
 
     def rebuild(self, candidate: Candidate, why: str) -> Finished:
         """Build a candidate once more, from nothing, and run the script on that build."""
@@ -160,9 +193,9 @@ class Prober:
         while tried.same_as is not None:
             tried = tried.same_as
         assert tried.recipe is not None
-        if tried.build is not None:
-            self._environment.remove(tried.build)
-            tried.build = None
+        for build in tried.all_builds:
+            self._environment.remove(build)
+            tried.lose(build)
         self._environment.forget(tried.recipe)
         return self.probe(tried.candidate, why)
 
@@ -225,8 +258,8 @@ class Prober:
     def remove_builds(self) -> None:
         """Remove every build that this run made."""
         for tried in self._tried.values():
-            if tried.build is not None:
-                self._environment.remove(tried.build)
+            for build in tried.all_builds:
+                self._environment.remove(build)
         getattr(self._environment, "remove_shared", lambda: None)()  # of those that build for several candidates
         self._places.clear_builds()
 
@@ -259,14 +292,23 @@ class Prober:
         self._start_build(active)
         return None
 
-    def _start_build(self, active: _Active) -> None:
+    def _start_build(self, active: _Active, host: str = "") -> None:
         tried = active.tried
         recipe = tried.recipe
         assert recipe is not None
         log, directory = self._places.of_build(tried.entry.id)
         active.number = self._journal.start_build(tried.entry.id, self._places.name_of(log))
         self._reporter(BuildStarted(tried.entry.id, tried.candidate, active.why))
-        self._submit(active, lambda: self._environment.build(recipe, directory, log, active.cancel), self._built)
+        active.wanted = host
+        self._submit(active, lambda: self._build_once(recipe, directory, log, active), self._built)
+
+    def _build_once(self, recipe: Recipe, directory: Path, log: Path, active: _Active) -> Build:
+        if not active.wanted:
+            return self._environment.build(recipe, directory, log, active.cancel)
+        build: Build = getattr(self._environment, "build_on")(  # noqa: B009 - of those with several hosts
+            active.wanted, recipe, directory, log, active.cancel
+        )
+        return build
 
     def _built(self, active: _Active, future: "Future[object]") -> Finished | None:
         tried = active.tried
@@ -277,35 +319,70 @@ class Prober:
             if error.ended.cancelled:
                 self._journal.end_build(active.number, BuildStatus.ABANDONED, seconds)
                 return Finished(tried, cancelled=True)
-            return self._not_built(active, error)
+            return self._built_elsewhere_alone(active, error) if active.wanted else self._not_built(active, error)
         except EnvironmentFailureError as error:
             self._journal.end_build(active.number, BuildStatus.ABANDONED, seconds, reason=self._redact(str(error)))
             if not isinstance(error, LostError):
                 raise
             cancelled = self._lost(active, error)
             if cancelled is None:
-                self._start_build(active)
+                self._begin_again(active)
             return cancelled
         assert isinstance(build, Build)
-        tried.build = build
+        if active.wanted:
+            tried.elsewhere[build.host] = build
+        else:
+            tried.build = build
         tried.builds += 1
         tried.build_seconds = seconds
         self._journal.end_build(active.number, BuildStatus.BUILT, seconds, build=build)
         self._reporter(BuildEnded(tried.entry.id, tried.candidate, seconds))
         self._keep_to_disk(tried)
-        self._start_run(active)
+        self._start_run(active, build)
         for why in active.also:
-            self._start_run(_Active(tried, why, Flag()))
+            self._start_run(_Active(tried, why, Flag()), build)
         active.also.clear()
         return None
 
     def _lost(self, active: _Active, error: LostError) -> Finished | None:
-        """What came of work whose host is gone: nothing, if nobody wants it any more; else it is begun again."""
+        """What came of work that was lost: nothing, if nobody wants it any more; else it is begun again.
+
+        Raises:
+            EnvironmentFailureError: that has been so too often.
+        """
+        tried = active.tried
+        if error.gone:
+            for build in tried.all_builds:
+                if build.host == error.host:
+                    tried.lose(build)
         if active.cancel.is_set():
-            return Finished(active.tried, cancelled=True)
-        said = f"{active.tried.candidate}: {error}; what it did there is lost, and begun again"
-        self._reporter(Note(said, warning=True))
+            return Finished(tried, cancelled=True)
+        tried.lost.append(str(error))
+        if len(tried.lost) > LOST_TRIES:
+            listed = "".join(f"\n  {reason}" for reason in tried.lost)
+            raise EnvironmentFailureError(
+                f"{tried.candidate} (probe {tried.entry.id}) was begun {len(tried.lost)} times, and lost each time;"
+                f" nothing is concluded from this:{listed}"
+            ) from error
+        said = f"{tried.candidate}: {error}; what was done there is lost, and begun again"
+        self._reporter(Note(self._redact(said), warning=True))
         return None
+
+    def _begin_again(self, active: _Active) -> None:
+        """Start anew, on the host that is asked for as long as it is in use."""
+        wanted = active.wanted if active.wanted in self.hosts else ""
+        self.start(active.tried.candidate, active.why, wanted)
+        for why in active.also:
+            self.start(active.tried.candidate, why)
+
+    def _built_elsewhere_alone(self, active: _Active, error: BuildFailedError) -> Finished:
+        """A candidate that has been built on one host could not be built on another: that host is at fault."""
+        reason = f"{active.tried.candidate} cannot be built there, and was built elsewhere: {error}"
+        seconds = time.monotonic() - active.started
+        self._journal.end_build(active.number, BuildStatus.ABANDONED, seconds, reason=self._redact(reason))
+        self.set_aside(active.wanted, reason)
+        self._reporter(Note(self._redact(f"the host {active.wanted} is used no more: {reason}"), warning=True))
+        return Finished(active.tried, cancelled=True)
 
     def _keep_to_disk(self, newest: Tried) -> None:
         """Remove builds that are not needed now where all take more room than they may."""
@@ -338,9 +415,9 @@ class Prober:
         self._reporter(BuildEnded(tried.entry.id, tried.candidate, seconds, tried.unbuildable, str(log)))
         return Finished(tried)
 
-    def _start_run(self, active: _Active) -> None:
+    def _start_run(self, active: _Active, on: Build | None = None) -> None:
         tried = active.tried
-        build = tried.build
+        build = on or tried.build
         assert build is not None
         if digest_of(self._smoke.path) != self._script_digest:
             raise EnvironmentFailureError(
@@ -370,11 +447,10 @@ class Prober:
         try:
             ended = future.result()
         except LostError as error:
-            if tried.build is not None and tried.build.host == error.host:
-                tried.build = None
             cancelled = self._lost(active, error)
             if cancelled is None:
-                self.start(tried.candidate, active.why)
+                active.wanted = active.host
+                self._begin_again(active)
             return cancelled
         finally:
             self._places.clear_scratch(active.name)

@@ -121,8 +121,16 @@ class _Assembly:
             notes=notes_of(self.run, ending, witnesses),
             environment=self.run.journal.meta("environment"),
             exclude_newer=datetime.fromisoformat(self.run.journal.meta("exclude_newer")),
-            facts=adapter(dict[str, str]).validate_json(self.run.journal.meta("facts")),
+            facts=adapter(dict[str, str]).validate_json(self.run.journal.meta("facts")) | self._facts_of_hosts(),
         )
+
+    def _facts_of_hosts(self) -> dict[str, str]:
+        """What was recorded of each host, one line for each; empty where all was done on this machine."""
+        recorded = adapter(dict[str, dict[str, str]]).validate_json(self.run.journal.meta("hosts") or "{}")
+        return {
+            f"host {name}": ", ".join(f"{label} {text}" for label, text in facts.items())
+            for name, facts in recorded.items()
+        }
 
     # The verdict.
 

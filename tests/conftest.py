@@ -30,7 +30,7 @@ def local_index() -> Iterator[LocalIndex]:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what cannot run for want of an index or of Ray, with the reason. In CI all must run: there the want is a failure.
+    """Skip what cannot run for want of an index or of Ray, with the reason; in CI all must run: the want is a failure.
 
     Tests that need an engine start one where they can (tests/docker), so that they are asked in CI alone.
     """

@@ -32,16 +32,22 @@ class BuildFailedError(PinsError):
         self.ended = ended
 
 
+class UnhealthyError(EnvironmentFailureError):
+    """The machine, or a device of it, is sick: what was run there says nothing, and nothing more is run there."""
+
+
 class LostError(EnvironmentFailureError):
-    """The host that a candidate was built or run on is gone: nothing is known of it, and it is tried elsewhere.
+    """What was done with a candidate on a host came to nothing: nothing is known of it, and it is tried again.
 
     Attributes:
         host: its name.
+        gone: whether it is used no more, and with it what was built there.
     """
 
-    def __init__(self, message: str, host: str) -> None:
+    def __init__(self, message: str, host: str, *, gone: bool = True) -> None:
         super().__init__(message)
         self.host = host
+        self.gone = gone
 
 
 class Environment(Protocol):

@@ -38,6 +38,20 @@ class DockerHost:
         except EnvironmentFailureError as error:
             return str(error)
 
+    def facts(self) -> dict[str, str]:
+        """See `Host.facts`: what the engine says of its machine."""
+        with self.at(), engine() as client:
+            told = client.info()
+        labels = {
+            "host": "Name",
+            "system": "OperatingSystem",
+            "kernel": "KernelVersion",
+            "machine": "Architecture",
+            "processors": "NCPU",
+            "engine": "ServerVersion",
+        }
+        return {label: str(told[key]) for label, key in labels.items() if told.get(key)}
+
 
 def docker_hosts(endpoints: Sequence[str], make: Callable[[], Environment]) -> tuple[DockerHost, ...]:
     """The hosts at some endpoints.

@@ -25,3 +25,10 @@ class Host(Protocol):
 
     def why_gone(self) -> str:
         """Why nothing can be done there now, as a phrase; "" where it answers. May take some seconds."""
+
+    def facts(self) -> dict[str, str]:
+        """What of the machine may matter to an outcome, label -> text.
+
+        Raises:
+            EnvironmentFailureError: it does not answer.
+        """

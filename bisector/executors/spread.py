@@ -1,8 +1,8 @@
 """Several hosts as one environment: a candidate is built on whichever has room, and run where it was built.
 
 A host that is gone is set aside, and what was under way there is lost (`LostError`): the prober starts it again, and it
-goes to another host. Nothing is concluded from it. What fails on a host that still answers is that host's or our
-failure as ever.
+goes to another host. Nothing is concluded from it. What a host that still answers could not do, for a reason of its
+own, is lost as well; one that fails so repeatedly, or that is sick, is set aside as long as there is another.
 """
 
 import contextlib
@@ -13,10 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from bisector.environments.around import AroundEnvironment
-from bisector.environments.base import LostError
+from bisector.environments.base import LostError, UnhealthyError
 from bisector.executors.host import Host
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from pins.errors import EnvironmentFailureError
+
+HOST_TRIES = 2
+"""Failures of its own in a row after which a host is used no more, as long as there is another."""
 
 
 class SpreadEnvironment(AroundEnvironment):
@@ -32,6 +35,7 @@ class SpreadEnvironment(AroundEnvironment):
         self._hosts = {host.name: host for host in hosts}
         self._free = dict.fromkeys(self._hosts, slots)
         self._aside: dict[str, str] = {}
+        self._failures: dict[str, int] = {}
         self._changed = threading.Condition()
 
     @property
@@ -66,10 +70,17 @@ class SpreadEnvironment(AroundEnvironment):
             raise EnvironmentFailureError(self._all_gone())
 
     def resolve(self, candidate: Candidate) -> Recipe:
-        """See `Environment.resolve`."""
-        host = self._first()
-        with host.at():
-            return host.environment.resolve(candidate)
+        """See `Environment.resolve`; the first host that can say."""
+        tries = 0
+        while True:
+            host = self._first()
+            try:
+                with self._or_lost(host), host.at():
+                    return host.environment.resolve(candidate)
+            except LostError as error:
+                tries += not error.gone
+                if tries > HOST_TRIES:
+                    raise EnvironmentFailureError(error.message) from error
 
     def build(self, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
         """See `Environment.build`; waits for a host that has room.
@@ -80,29 +91,30 @@ class SpreadEnvironment(AroundEnvironment):
         with self._room(cancel=cancel) as host, self._or_lost(host), host.at():
             return replace(host.environment.build(recipe, directory, log, cancel), host=host.name)
 
-    def build_elsewhere(self, recipe: Recipe, than: str, directory: Path, log: Path, cancel: threading.Event) -> Build:
-        """The same on another host than one.
+    def build_on(self, name: str, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
+        """The same on one host.
 
         Raises:
             LostError: as `build`.
-            EnvironmentFailureError: there is no other.
         """
-        with self._room(but=than, cancel=cancel) as host, self._or_lost(host), host.at():
+        with self._room(only=name, cancel=cancel) as host, self._or_lost(host), host.at():
             return replace(host.environment.build(recipe, directory, log, cancel), host=host.name)
 
     def forget(self, recipe: Recipe) -> None:
         """See `Environment.forget`."""
         for name in self.hosts:
-            with self._hosts[name].at():
-                self._hosts[name].environment.forget(recipe)
+            host = self._hosts[name]
+            with contextlib.suppress(LostError), self._or_lost(host), host.at():
+                host.environment.forget(recipe)
 
     def exists(self, build: Build) -> bool:
         """See `Environment.exists`; what a host has that is gone does not exist."""
         host = self._hosts.get(build.host)
         if host is None or build.host in self._aside:
             return False
-        with self._or_lost(host), host.at():
+        with contextlib.suppress(LostError), self._or_lost(host), host.at():
             return host.environment.exists(build)
+        return False
 
     def run(self, build: Build, smoke: SmokeRun, cancel: threading.Event) -> Ended:
         """See `Environment.run`; waits until the host that has the build has room.
@@ -142,8 +154,17 @@ class SpreadEnvironment(AroundEnvironment):
                 getattr(host.environment, "remove_shared", lambda: None)()
 
     def set_aside(self, name: str, why: str) -> None:
-        """Use a host no more in this run: its device is sick, say."""
+        """Use a host no more, as long as this process drives the run: its device is sick, say."""
         self._set_aside(name, why)
+
+    def host_facts(self) -> dict[str, dict[str, str]]:
+        """What is known of each host that is in use: label -> text."""
+        found: dict[str, dict[str, str]] = {}
+        for name in self.hosts:
+            host = self._hosts[name]
+            with contextlib.suppress(LostError), self._or_lost(host), host.at():
+                found[name] = host.facts()
+        return found
 
     # Whose turn it is.
 
@@ -153,11 +174,11 @@ class SpreadEnvironment(AroundEnvironment):
         return self._hosts[self.hosts[0]]
 
     @contextmanager
-    def _room(self, *, only: str = "", but: str = "", cancel: threading.Event) -> Iterator[Host]:
+    def _room(self, *, only: str = "", cancel: threading.Event) -> Iterator[Host]:
         """A host, as soon as one has room; the one with the most room first."""
         with self._changed:
             while True:
-                wanted = [name for name in self.hosts if (not only or name == only) and name != but]
+                wanted = [name for name in self.hosts if not only or name == only]
                 if not wanted:
                     raise self._none(only)
                 chosen = max(wanted, key=lambda name: self._free[name])
@@ -173,23 +194,37 @@ class SpreadEnvironment(AroundEnvironment):
                 self._changed.notify_all()
 
     def _none(self, only: str) -> EnvironmentFailureError:
-        if only in self._aside and self.hosts:
-            return LostError(f"the host {only} is not used any more: {self._aside[only]}", only)
-        return EnvironmentFailureError(self._all_gone() if not self.hosts else "there is no other host to do this on")
+        if self.hosts:
+            why = self._aside.get(only, "it is none of this run's")
+            return LostError(f"the host {only} is not used any more: {why}", only)
+        return EnvironmentFailureError(self._all_gone())
 
     @contextmanager
     def _or_lost(self, host: Host) -> Iterator[None]:
-        """Turns a failure of a host that is gone into the loss of what was under way there."""
+        """Turns a failure of a host into the loss of what was under way there."""
         try:
             yield
+        except UnhealthyError as error:
+            raise self._without(host, error.message, f"the host {host.name} is sick") from error
         except EnvironmentFailureError as error:
             why = host.why_gone()
-            if not why:
-                raise
-            self._set_aside(host.name, why)
-            if not self.hosts:
-                raise EnvironmentFailureError(self._all_gone()) from error
-            raise LostError(f"the host {host.name} is gone: {why}", host.name) from error
+            if why:
+                raise self._without(host, why, f"the host {host.name} is gone") from error
+            with self._changed:
+                self._failures[host.name] = tries = self._failures.get(host.name, 0) + 1
+            if tries >= HOST_TRIES and len(self.hosts) > 1:
+                said = f"it failed {tries} times in a row, at last: {error.message}"
+                raise self._without(host, said, f"the host {host.name} fails") from error
+            raise LostError(f"the host {host.name} failed: {error.message}", host.name, gone=False) from error
+        else:
+            self._failures.pop(host.name, None)
+
+    def _without(self, host: Host, why: str, what: str) -> EnvironmentFailureError:
+        """Set a host aside: what that means for whatever was under way there."""
+        self._set_aside(host.name, why)
+        if not self.hosts:
+            return EnvironmentFailureError(self._all_gone())
+        return LostError(f"{what}, and set aside: {why}", host.name)
 
     def _set_aside(self, name: str, why: str) -> None:
         with self._changed:

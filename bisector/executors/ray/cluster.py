@@ -42,8 +42,8 @@ def connect(address: str) -> None:
         import ray
     except ImportError as error:
         raise EnvironmentFailureError(
-            "--executor ray needs Ray, which is not installed here: pip install 'bisector[ray]', with Ray in the version"
-            " that the cluster has"
+            "--executor ray needs Ray, which is not installed here: pip install 'bisector[ray]', with Ray in the"
+            " version that the cluster has"
         ) from error
     if ray.is_initialized():
         return

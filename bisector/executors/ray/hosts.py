@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bisector.environments.around import AroundEnvironment
-from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
+from bisector.environments.base import BuildFailedError, Environment, InfeasibleError, UnhealthyError
 from bisector.executors.ray.agent import Agent, State
 from bisector.executors.ray.cluster import NAMESPACE, Node, alive, as_options
 from bisector.executors.ray.work import Answer, Setting
@@ -81,6 +81,11 @@ class RayHost:
         except ray.exceptions.RayError as error:
             said = " ".join(str(error).split())[:300]
             raise EnvironmentFailureError(f"{self.name}: {type(error).__name__}: {said}") from error
+
+    def facts(self) -> dict[str, str]:
+        """See `Host.facts`."""
+        found: dict[str, str] = self.ask("hello")
+        return found
 
     def close(self) -> None:
         """End the agent and what it has under way."""
@@ -242,6 +247,8 @@ class NodeEnvironment(AroundEnvironment):
                 raise BuildFailedError(answer.message, ended)
             case "usage":
                 raise UsageError(f"{self._host.name}: {answer.message}")
+            case "unhealthy":
+                raise UnhealthyError(answer.message)
             case "fault":
                 raise EnvironmentFailureError(f"{self._host.name}: a fault in this program:\n{answer.message}")
         if "NodeDied" in answer.message:  # its agent may answer a little longer

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bisector.environments.base import BuildFailedError, Environment, InfeasibleError
+from bisector.environments.base import BuildFailedError, Environment, InfeasibleError, UnhealthyError
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.processes import end_marked
 from bisector.serial import adapter, to_json
@@ -52,8 +52,8 @@ class Answer:
 
     Attributes:
         value: JSON, where it succeeded.
-        failure: the kind of error that ended it, "" for none: "infeasible", "build-failed", "usage", "environment" or
-            "fault".
+        failure: the kind of error that ended it, "" for none: "infeasible", "build-failed", "usage", "unhealthy",
+            "environment" or "fault".
         message: of the error.
         ended: how the build ended that failed, as JSON.
         output: a tar archive of PROBE_OUTPUT.
@@ -87,6 +87,8 @@ def do(setting: Setting, node: str, piece: str, kind: str, told: Mapping[str, An
         return Answer(failure="infeasible", message=error.message)
     except BuildFailedError as error:
         return Answer(failure="build-failed", message=error.message, ended=to_json(error.ended))
+    except UnhealthyError as error:
+        return Answer(failure="unhealthy", message=error.message)
     except UsageError as error:
         return Answer(failure="usage", message=error.message)
     except EnvironmentFailureError as error:

@@ -1,0 +1,160 @@
+"""Runs over several hosts, small ones of this machine, whose failures are provoked."""
+
+from pathlib import Path
+
+import pytest
+
+from bisector import session
+from bisector.environments.base import UnhealthyError
+from bisector.model import Outcome
+from bisector.report.model import Result, Verdict
+from pins.errors import EnvironmentFailureError
+from tests.executors.ray_clusters import BROKEN_FROM_9, answered, keeping_notes
+from tests.executors.small_hosts import SmallHost, Trouble, over
+from tests.session.conftest import Ask
+
+
+@pytest.fixture
+def hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[SmallHost]:
+    """Two, `a` and `b`."""
+    found = [SmallHost(name, tmp_path / "hosts" / name) for name in ("a", "b")]
+    over(found, monkeypatch)
+    return found
+
+
+def nothing_bad(result: Result) -> None:
+    """No outcome but those that the script itself gives."""
+    outcomes = {run.outcome for probe in result.probes for run in probe.runs} | {
+        probe.outcome for probe in result.probes
+    }
+    assert outcomes <= {Outcome.PASS, Outcome.FAIL, Outcome.INFRA}, outcomes
+    for probe in result.probes:
+        bad = int(probe.candidate["widget"]) >= 9
+        assert {run.outcome for run in probe.runs} <= {Outcome.FAIL if bad else Outcome.PASS}, probe
+
+
+def after(count: int, kind: str, error: EnvironmentFailureError, *, gone: str = "") -> Trouble:
+    """All is well so often; from then on each piece of work of this kind fails, and the host may be gone with it."""
+
+    def trouble(host: SmallHost, what: str) -> None:
+        if what == kind and host.count(kind) > count:
+            host.gone = gone
+            raise error
+
+    return trouble
+
+
+def test_work_is_spread_and_each_candidate_runs_where_it_was_built(hosts: list[SmallHost], ask: Ask) -> None:
+    result = session.bisect(ask(BROKEN_FROM_9, workers=2))
+    answered(result)
+    nothing_bad(result)
+    assert all(host.count("build") for host in hosts)
+    assert not [path for host in hosts for path in host.room.iterdir()], "what was built is removed everywhere"
+    assert result.facts["host a"] == "kernel 6.1"
+
+
+@pytest.mark.parametrize("kind", ["build", "run"])
+def test_a_host_that_goes_away_loses_nothing(hosts: list[SmallHost], ask: Ask, kind: str) -> None:
+    hosts[1].trouble = after(1, kind, EnvironmentFailureError("the wire was cut"), gone="it does not answer")
+    said: list[str] = []
+    result = session.bisect(ask(BROKEN_FROM_9, workers=2), reporter=keeping_notes(said))
+    answered(result)
+    nothing_bad(result)
+    assert any("the host b is gone, and set aside: it does not answer; what was done there is lost" in s for s in said)
+
+
+@pytest.mark.parametrize("kind", ["build", "run"])
+def test_a_host_that_answers_and_fails_repeatedly_is_set_aside(hosts: list[SmallHost], ask: Ask, kind: str) -> None:
+    hosts[1].trouble = after(0, kind, EnvironmentFailureError("its disk is full"))
+    said: list[str] = []
+    result = session.bisect(ask(BROKEN_FROM_9, workers=2), reporter=keeping_notes(said))
+    answered(result)
+    nothing_bad(result)
+    assert hosts[1].count(kind) == 2
+    assert any(
+        "the host b fails, and set aside: it failed 2 times in a row, at last: its disk is full" in s for s in said
+    )
+
+
+def test_a_sick_host_is_set_aside_at_once(hosts: list[SmallHost], ask: Ask) -> None:
+    hosts[1].trouble = after(0, "run", UnhealthyError("the device does not answer"))
+    result = session.bisect(ask(BROKEN_FROM_9, workers=2))
+    answered(result)
+    nothing_bad(result)
+    assert hosts[1].count("run") == 1
+
+
+def test_a_failure_that_passes_costs_one_more_try(hosts: list[SmallHost], ask: Ask) -> None:
+    def once(host: SmallHost, kind: str) -> None:
+        if kind == "run" and host.count("run") == 2:
+            raise EnvironmentFailureError("a worker was killed for memory")
+
+    hosts[1].trouble = once
+    made = session.bisect(ask(BROKEN_FROM_9, workers=2))
+    answered(made)
+    nothing_bad(made)
+    assert hosts[1].count("run") > 2, "it goes on with the host"
+
+
+def test_work_that_is_lost_again_and_again_stops_the_run_and_nothing_is_concluded(
+    hosts: list[SmallHost], ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over(hosts[:1], monkeypatch)
+    hosts[0].trouble = after(2, "run", EnvironmentFailureError("a worker was killed for memory"))
+    result = session.bisect(ask(BROKEN_FROM_9))
+    assert result.verdict is Verdict.INFRASTRUCTURE
+    assert "was begun 4 times, and lost each time" in result.summary
+    assert result.summary.count("a worker was killed for memory") == 4
+    nothing_bad(result)
+    hosts[0].trouble = lambda host, kind: None
+    built = hosts[0].count("build")
+    answered(session.resume(None))
+    assert not [
+        what for kind, what in hosts[0].done[:built] if kind == "build" and hosts[0].done.count((kind, what)) > 1
+    ]
+
+
+def test_when_all_hosts_are_gone_the_run_can_be_gone_on_with(hosts: list[SmallHost], ask: Ask) -> None:
+    for host in hosts:
+        host.trouble = after(1, "build", EnvironmentFailureError("the wire was cut"), gone="it does not answer")
+    result = session.bisect(ask(BROKEN_FROM_9, workers=2))
+    assert result.verdict is Verdict.INFRASTRUCTURE
+    assert "no host is left to build and run on" in result.summary
+    nothing_bad(result)
+    for host in hosts:
+        host.gone, host.trouble = "", lambda host, kind: None
+    answered(session.resume(None))
+
+
+FAILS_ON_B = '[ "$MACHINE" = a ] || { echo "ValueError: broken" >&2; exit 1; }'
+
+
+def test_a_host_where_everything_fails_is_the_finding_and_no_pin_is_blamed(hosts: list[SmallHost], ask: Ask) -> None:
+    hosts[1].kernel = "6.9"
+    result = session.bisect(ask(FAILS_ON_B, workers=2))
+    assert result.verdict is Verdict.ENVIRONMENT, result.summary
+    assert result.culprit is None
+    assert "PASS in all" in result.summary
+    assert "hosts differ (kernel: 6.1 and 6.9)" in result.summary
+
+
+def test_a_culprit_is_found_beside_a_host_where_everything_fails_or_the_host_is_said(
+    hosts: list[SmallHost], ask: Ask
+) -> None:
+    for culprit in (1, 5, 9, 16):
+        script = (
+            f'[ "$MACHINE" = a ] && [ "$PIN_WIDGET" -lt {culprit} ] || {{ echo "ValueError: broken" >&2; exit 1; }}'
+        )
+        result = session.bisect(ask(script, workers=2))
+        if result.verdict is Verdict.CULPRIT:
+            answered(result, str(culprit - 1), str(culprit))
+        else:
+            assert result.verdict is Verdict.ENVIRONMENT, result.summary
+
+
+def test_culprit_and_predecessor_have_run_on_one_host_and_the_bad_end_on_two(hosts: list[SmallHost], ask: Ask) -> None:
+    result = session.bisect(ask(BROKEN_FROM_9, workers=2))
+    answered(result)
+    ran = [{what for kind, what in host.done if kind == "run"} for host in hosts]
+    assert any({"widget=8", "widget=9"} <= there for there in ran)
+    assert all("widget=16" in there for there in ran)
