@@ -157,14 +157,24 @@ class Bracket:
         if kind == "all-bad":
             return (
                 f"the good end fails: {first} {good}; the bad end {bad}. Choose a good end at which the script passes"
-                + (measured or self._floating())
+                + (measured or self._reused() or self._floating())
             )
         if measured:
             return f"the bad end is not bad enough: {last} {bad}; the good end {good}{measured}"
         return (
             f"the bad end passes: {last} {bad}; the good end {good}."
             " The failure does not come with these pins alone: a requirement that is not pinned may have moved, or the"
-            " script does not show the failure here" + self._floating()
+            " script does not show the failure here" + (self._reused() or self._floating())
+        )
+
+    def _reused(self) -> str:
+        """That stages were taken as built once, where the failure may come through them."""
+        stages = ", ".join(stage for stage, _ in self.request.docker.reuse_stages)
+        if not stages:
+            return ""
+        return (
+            f". Every candidate has {stages} as it was built once: a failure that comes through it shows in all of them,"
+            " or in none; leave --reuse-stage out to see"
         )
 
     def _floating(self) -> str:

@@ -178,6 +178,19 @@ def test_a_reused_stage_is_built_once_for_all_and_the_answer_rests_on_full_build
         assert probe["approximate"] == (probe["candidate"]["tool"][:3] not in witnesses)
 
 
+@pytest.mark.slow
+def test_a_failure_that_comes_through_a_reused_stage_shows_at_both_ends_and_that_is_said(
+    engine_image: str, tmp_path: Path
+) -> None:
+    repository = SmallRepository(tmp_path / "repository")
+    for number in range(3):
+        repository.commit(SLOW.format(tool=f"1.{number}-{tmp_path.parent.name}"))
+    smoke = script(tmp_path, 'case "$(cat /slow)" in 1.2*) exit 1;; esac')
+    words = ("--dockerfile", str(repository.dockerfile), "--good", repository.revisions[0], "--bad", "HEAD")
+    found = bisector(tmp_path, engine_image, *words, "--smoke", smoke, "--reuse-stage", "slow", code=4)
+    assert "leave --reuse-stage out to see" in found["summary"]
+
+
 def test_reused_stages_name_an_image_and_keep_every_line_in_its_place() -> None:
     from bisector.environments.docker.reused_stages import with_reused_stages
 
