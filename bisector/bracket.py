@@ -173,8 +173,8 @@ class Bracket:
         if not stages:
             return ""
         return (
-            f". Every candidate has {stages} as it was built once: a failure that comes through it shows in all of them,"
-            " or in none; leave --reuse-stage out to see"
+            f". Every candidate has {stages} as it was built once: a failure that comes through it shows in all of"
+            " them, or in none; leave --reuse-stage out to see"
         )
 
     def _floating(self) -> str:
