@@ -114,10 +114,10 @@ def _shape(mark: Mark, x: float, y: float, size: float) -> str:
 def _seen(drawn: Narrowing, mark: Mark) -> str:
     """A bar that stands on the row of places, or hangs from it."""
     room = (_WIDTH - _LEFT - _RIGHT) / (drawn.last + 1)
-    wide = max(1.0, min(10.0, room * 0.7))
+    wide = max(1.5, min(10.0, room * 0.9))
     top, tall = {1: (_STRIP - _TALL, _TALL), -1: (_STRIP, _TALL)}.get(mark.side, (_STRIP - 4, 8))
     bar = (
-        f'<rect class="{mark.tone} disc" x="{_number(_x(drawn, mark.place) - wide / 2)}" y="{top}"'
+        f'<rect class="{mark.tone} tick" x="{_number(_x(drawn, mark.place) - wide / 2)}" y="{top}"'
         f' width="{_number(wide)}" height="{tall}"/>'
     )
     return f"<g><title>{_text(f'{mark.word} at {mark.label}')}</title>{bar}</g>"

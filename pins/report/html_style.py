@@ -49,6 +49,7 @@ svg.drawn text.name { fill: var(--ink); font-weight: 600; }
 svg.drawn .axis { stroke: var(--faint); stroke-width: 2; }
 svg.drawn .guide { stroke: var(--faint); stroke-dasharray: 3 4; fill: none; }
 svg.drawn .bar { fill: var(--link); opacity: .7; }
+svg.drawn .tick { fill: currentcolor; }
 svg.drawn .disc { fill: currentcolor; stroke: var(--ground); stroke-width: .75; }
 svg.drawn .ring { fill: var(--ground); stroke: currentcolor; stroke-width: 1.2; }
 svg.drawn .cross { fill: none; stroke: currentcolor; }
