@@ -4,9 +4,9 @@
                          [--sizes 1000 ...] [--methods bisector ...] [--git-bayesect DIR] [--jax-toolbox DIR]
 
 Everything is simulated and seeded: the same arguments print the same table. The default is a look at it in about a
-minute. `--full --trials 2000 --jobs 2` is the whole table: about 20 minutes on two idle cores for `accuracy`, the
-same for `known` and `costs` together, `others` apart. With `--store` every finished point is kept in a file, so that
-a table can be made in pieces: what is there already is printed and not computed again.
+minute. `--full --trials 2000 --jobs N` is the whole table; all but the sections `pins` and `others` run on a bare
+Python 3.11 (`python3 scripts/bench/search.py`). With `--store` every finished point is kept in a file, so that a table
+can be made in pieces: what is there already is printed and not computed again.
 
 The bound is log2(N) / C(a, b), C the capacity of the binary asymmetric channel, a = P(FAIL | good), b = P(PASS | bad).
 Our runs and builds, and JAX-Toolbox's, include both ends; those of the other methods do not, as they take the ends on
@@ -29,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from search_methods import Method, Trial, World, facf, git_bisect, ours
 from search_others import git_bayesect, jax_toolbox
-from search_pins import print_pins
 from search_scenarios import print_size, print_untestable, print_workers
 
 from bisector.search import Costs
@@ -233,6 +232,8 @@ def main() -> None:
     if "untestable" in asked:
         print_untestable(arguments.trials, arguments.seed)
     if "pins" in asked:
+        from search_pins import print_pins  # needs what the project depends on; all else runs on a bare Python
+
         print_pins(arguments.trials, arguments.seed)
     if "workers" in asked:
         print_workers(arguments.trials, arguments.seed)
