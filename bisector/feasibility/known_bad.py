@@ -1,6 +1,6 @@
 """Versions that people have written down as bad (`[[known-bad]]` in `pins.toml`): no candidate between the ends."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,11 +60,10 @@ def known_bad(request: RunRequest, axes: Sequence[Axis]) -> KnownBad:
 def _facts(request: RunRequest) -> "list[tuple[str, SpecifierSet, str]]":
     """Known-bad versions: name, what excludes them, and who says so."""
     found = []
-    directory = _directory(request)
+    read = _reader(request)
     for name in ("pins.toml", "pyproject.toml"):
-        try:
-            content = (directory / name).read_bytes()
-        except OSError:
+        content = read(name)
+        if content is None:
             continue
         if name == "pins.toml" or b"tool.pins" in content:
             from pins.metadata.known_facts import read_known_facts
@@ -90,14 +89,25 @@ def _takes(specifiers: "SpecifierSet", text: str) -> bool:
         return True
 
 
-def _directory(request: RunRequest) -> Path:
-    """Where `pins.toml` lies: at the top of the repository around the file, else in the working directory."""
-    file = request.docker.dockerfile
+def _reader(request: RunRequest) -> Callable[[str], bytes | None]:
+    """What reads files at the top of the repository around the Dockerfile, else in the working directory.
+
+    What people know now counts, so that it is the files on disk that are read; of a repository without files of its
+    own, those of the bad end.
+    """
+    file, revision = request.docker.dockerfile, ""
     if request.files is not None:
-        file = request.files.file or request.files.bad_file or file
+        file, revision = request.files.file or request.files.bad_file or file, request.files.bad
     if file is None:
-        return Path.cwd()
+        return _read_here
     from pins.files.locate import locate
 
     tree, _ = locate(file.parent if file.parent.is_dir() else Path.cwd())
-    return tree.root
+    return locate(file, revision)[0].read if tree.bare and revision else tree.read
+
+
+def _read_here(name: str) -> bytes | None:
+    try:
+        return Path(name).read_bytes()
+    except OSError:
+        return None

@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bisector.cli import main
+from tests.docker.image_project import git
 from tests.file_axes.small_repository import SmallRepository
 from tests.local_index import LocalIndex
 
@@ -224,6 +225,15 @@ def test_known_bad_versions_of_a_dockerfile_stand_at_the_top_of_its_repository(p
     text = HEAD + "RUN pip install core=={core}\n"
     ends = [text.format(core="10.0"), text.format(core="30.0")]
     plan = planner.of_revisions(*ends, pins__toml=KNOWN)
+    assert plan["chain_length"] == 4
+
+
+def test_a_repository_without_files_of_its_own_is_read_at_the_bad_end(planner: Planner) -> None:
+    text = HEAD + "RUN pip install core=={core}\n"
+    planner.dockerfile(text.format(core="10.0"), text.format(core="30.0"), pins__toml=KNOWN)
+    bare = planner.directory / "bare.git"
+    git(planner.directory, "clone", "--quiet", "--bare", str(planner.directory / "repository"), str(bare))
+    plan = planner.planned("--dockerfile", str(bare / "Dockerfile"), "--good", "HEAD~1", "--bad", "HEAD")
     assert plan["chain_length"] == 4
 
 
