@@ -1,5 +1,6 @@
 """Whether a solution is one, by the rules as `packaging` has them: apart from the search, which it checks."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
@@ -100,7 +101,7 @@ class SolutionCheck:
     def _holds(self, line: "_Parsed", extra: str) -> bool:
         if line.marker is None:
             return True
-        if not extra and line.for_an_extra:
+        if line.for_an_extra and line.for_an_extra != extra:
             return False
         key = (line.marker_text, extra if "extra" in line.marker_text else "")
         if key not in self._held:
@@ -125,8 +126,10 @@ class _Parsed:
         self.extras = tuple(canonicalize_name(extra) for extra in requirement.extras)
         self.marker: Marker | None = requirement.marker
         self.marker_text = str(requirement.marker or "")
-        self.for_an_extra = self.marker_text.startswith('extra == "')  # as packaging writes it: and so not without
-        self.for_an_extra &= " or " not in self.marker_text
+        # As packaging writes it; without "or", what stands at either end must hold.
+        ends = re.search(r'^extra == "([^"]+)"|(?:^|and )extra == "([^"]+)"$', self.marker_text)
+        plain = ends is not None and " or " not in re.sub(r"\([^()]*\)", "", self.marker_text)
+        self.for_an_extra = (ends[1] or ends[2]) if ends is not None and plain else ""
         self.specifiers = str(requirement.specifier)
         self.url = requirement.url or ""
 

@@ -86,17 +86,26 @@ def _specifiers(text: str) -> SpecifierSet:
     return SpecifierSet(text)
 
 
-_FOR_AN_EXTRA = re.compile(r"""(?:([^()]*)\band\s+)?extra\s*==\s*(['"])([^'"]+)\2\s*""")
+_FOR_AN_EXTRA = re.compile(r"""(?:(.*)\band\s+)?extra\s*==\s*(['"])([^'"]+)\2\s*""", re.DOTALL)
 """Most markers there are: an extra, perhaps with a condition; to evaluate each would take longer than all the rest."""
+_IN_PARENTHESES = re.compile(r"\([^()]*\)")
 
 
 @lru_cache(maxsize=16384)
 def _wanted_extra(marker: str) -> tuple[str, bool]:
     """The extra without which a marker cannot hold, and whether it is enough; "" where that is not plain to see."""
     found = _FOR_AN_EXTRA.fullmatch(marker.strip())
-    if not found or re.search(r"\bor\b", found[1] or ""):
+    if not found or _has_or(found[1] or ""):
         return "", False
     return canonicalize_name(found[3]), not found[1]
+
+
+def _has_or(condition: str) -> bool:
+    """Whether a condition has an "or" outside of parentheses, so that what is joined to it by "and" need not hold."""
+    before = ""
+    while before != condition:
+        before, condition = condition, _IN_PARENTHESES.sub("", condition)
+    return bool(re.search(r"\bor\b|[()]", condition))
 
 
 class Markers:

@@ -100,3 +100,16 @@ def test_markers_hold_as_packaging_says() -> None:
     texts += [f"{draw.choice(atoms)} or {draw.choice(texts)}" for _ in range(60)]
     for text, extra in product([*atoms, *texts], ("", "x", "x-y", "z")):
         assert markers.hold(text, extra) == Marker(text).evaluate({**MARKERS, "extra": extra}), (text, extra)
+
+
+def test_solutions_are_checked_by_the_markers_of_packaging() -> None:
+    from pins.resolve.check import SolutionCheck, _parsed
+    from tests.resolve.memory_source import MemorySource, problem
+
+    atoms = ["extra == 'x'", 'extra=="X_y"', "python_version < '3'", "sys_platform == 'linux'"]
+    texts = [f"{a} {joined} {b}" for a, b in product(atoms, atoms) for joined in ("and", "or")]
+    texts += [f"({a}) {joined} {b}" for a, b in product(texts, atoms) for joined in ("and", "or")]
+    check = SolutionCheck(problem("spam"), MemorySource())
+    for text, extra in product([*atoms, *texts], ("", "x", "x-y", "z")):
+        expected = Marker(text).evaluate({**MARKERS, "extra": extra})
+        assert check._holds(_parsed(f"spam; {text}"), extra) == expected, (text, extra)
