@@ -65,7 +65,7 @@ class RunOptions:
     pass_env: Annotated[Texts, _text("--pass-env", "K", "Hand on a variable of yours. Repeatable.", rare=True)] = ()
     share_cache: Annotated[Text, _text("--share-cache", "DIR", "Use it in place of fresh caches.", rare=True)] = None
 
-    environment: Annotated[Text, _text("--env", "venv|docker|command|image", "How a candidate is built.")] = None
+    environment: Annotated[Text, _text("--env", "KIND", "venv, docker, command or image.")] = None
     with_: Annotated[Texts, _text("--with", "REQ", "venv: a further requirement. Repeatable.")] = ()
     requirements: Annotated[Texts, _text("--requirements", "FILE", "venv: further requirements.")] = ()
     constraint: Annotated[Texts, _text("--constraint", "FILE", "venv: constraints.", rare=True)] = ()
