@@ -429,6 +429,9 @@ def lay_chain(
         if reason := known.why_not(candidate):
             reasons.setdefault(candidate, reason)
     asked = whole if whole is not None else len(axes) > 1 and getattr(environment, "is_foreseeing", False)
+    if whole:
+        for end in (chain.candidates[0], chain.candidates[-1]):
+            can_be(end)  # said, and left where it is
     until = time.monotonic() + MOST_SECONDS
 
     def stays(candidate: Candidate) -> bool:

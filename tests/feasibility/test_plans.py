@@ -237,6 +237,13 @@ def test_a_repository_without_files_of_its_own_is_read_at_the_bad_end(planner: P
     assert plan["chain_length"] == 4
 
 
+def test_an_end_that_cannot_be_installed_is_said_and_stays(planner: Planner) -> None:
+    (planner.directory / "smoke.py").write_text("import outer\n")
+    plan = planner.planned("--pin", "outer=1.0..3.0", "--with", "core==10.0", "--smoke", "smoke.py")
+    assert [entry["candidate"]["outer"] for entry in plan["infeasible"]] == ["3.0", "2.0"]
+    assert [candidate["outer"] for candidate in plan["chain"]] == ["1.0", "3.0"]
+
+
 def test_a_long_chain_is_asked_for_as_a_whole(planner: Planner) -> None:
     (planner.directory / "smoke.py").write_text("import spam\n")
     with LocalIndex() as made:
