@@ -28,9 +28,10 @@ def request(directory: Path, text: str, *pins: str, **docker: object) -> RunRequ
 
 
 def written(asked: RunRequest, **values: str) -> str | None:
-    environment = environment_with_written_pins(asked, tuple(values), NOW, "run")
-    if environment is None:
+    made = environment_with_written_pins(asked, tuple(values), NOW, "run")
+    if made is None:
         return None
+    environment, _ = made
     inputs = environment._inputs
     assert isinstance(inputs, FileInputs)
     [step] = inputs.steps(Candidate(tuple(values.items())), asked.docker.dockerfile.parent / "build")  # type: ignore[union-attr]
@@ -47,8 +48,9 @@ def test_a_pin_that_does_not_ship_is_set_all_the_same(tmp_path: Path) -> None:
 
 
 def test_it_is_said_where_the_pin_is_set_and_where_not(tmp_path: Path) -> None:
-    environment = environment_with_written_pins(request(tmp_path, TEXT, "spam"), ("spam",), NOW, "run")
-    assert environment is not None
+    made = environment_with_written_pins(request(tmp_path, TEXT, "spam"), ("spam",), NOW, "run")
+    assert made is not None
+    environment, _ = made
     assert environment.notes == [
         "spam is set where it is written: line 5 (1)",
         "spam stays as it is where it does not ship: line 2 (early)",
