@@ -133,6 +133,23 @@ def test_one_answer_between_failures_keeps_a_host_trusted() -> None:
     assert [one for one in observe(*readings, at_once=1) if one == "seen"] == ["seen"] * 10
 
 
+def test_a_reading_without_an_end_is_given_up_and_others_take_its_place() -> None:
+    never = threading.Event()
+    hanging = [Asked(f"hang {n}", does=lambda: str(never.wait(60))) for n in range(3)]
+
+    async def all_of_them() -> list[str | BaseException]:
+        observer = Observer(NO_TOOLS, at_once=2, longest=0.5)
+        readings = (*hanging, *(Asked(f"answer {n}") for n in range(20)))
+        return await asyncio.gather(*(observer.get(one) for one in readings), return_exceptions=True)
+
+    said = asyncio.run(all_of_them())
+    never.set()
+    assert [str(one) for one in said[:3]] == [
+        f"Asked of hang {n} took longer than 0.5 s on example.org, and was given up" for n in range(3)
+    ]
+    assert said[3:] == ["seen"] * 20
+
+
 def rule(name: str, run: Callable[[Observations, Json], object], *pins: str) -> ListedRule:
     def lists(_: Subject) -> Iterable[Check]:
         return [Check(About(pin, "Dockerfile"), run) for pin in pins]  # type: ignore[arg-type]
