@@ -1,16 +1,8 @@
 """A complete search over finite domains, which learns from its conflicts. It knows nothing of packages.
 
-Every variable has one value out of a few, written as a mask: bit 0 is "absent", the others are its choices, ascending.
-A *literal* `(variable, mask)` is true where the variable's value is in the mask; a *clause* is a set of literals of
-which one must be true. Three more kinds of constraint are known:
-
-- a *unit*: a literal that always holds;
-- an *edge* from one variable to another: rows `(A, B)`, "where the first is in A, the second is in B". Propagation
-  keeps edges arc-consistent: what all remaining rows agree on holds, and a row whose B is impossible rules out its A;
-- a *mirror*: an extra's variable is absent or has the value of its distribution's variable.
-
-Each constraint belongs to a *fact* (a bit), and whatever is derived keeps the facts that it stands on. So a failure
-comes with a set of facts that is impossible by itself, which anyone can check.
+What the values and constraints are, and what follows from them, says `pins.resolve.propagation`. Besides there are
+*units*: literals that always hold. Whatever is derived keeps the facts that it stands on. So a failure comes with a
+set of facts that is impossible by itself, which anyone can check.
 
 The search is conflict-driven: decide, propagate, and at a conflict derive the clause that would have prevented it by
 resolving backwards to the first single cause (Marques-Silva and Sakallah 1996), over masks instead of booleans as in
@@ -21,39 +13,13 @@ clause was derived.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
-ABSENT = 1
-"""The mask of "absent"."""
+from pins.resolve.propagation import ABSENT, Clause, Conflict, Edge, Literal, Literals, Propagation
 
-Literal = tuple[int, int]
-Literals = tuple[Literal, ...]
+__all__ = ["ABSENT", "Edge", "Literal", "Literals", "Search"]
 
 
-@dataclass
-class Edge:
-    """What the values of one variable ask of another; rows may be added, never taken away."""
-
-    source: int
-    target: int
-    fact: int
-    rows: list[tuple[int, int]]
-
-
-class _Clause:
-    """A learned or given clause; its first two literals are watched."""
-
-    __slots__ = ("facts", "literals")
-
-    def __init__(self, literals: list[Literal], facts: int) -> None:
-        self.literals = literals
-        self.facts = facts
-
-
-_Conflict = tuple[Literals, int]
-
-
-class Search:
+class Search(Propagation):
     """Variables, constraints and what has been learned of them.
 
     Attributes:
@@ -63,68 +29,13 @@ class Search:
     """
 
     def __init__(self) -> None:
-        self.full: list[int] = []
-        self.domains: list[int] = []
+        super().__init__()
         self.conflicts = 0
-        self._out: list[list[Edge]] = []
-        self._into: list[list[Edge]] = []
-        self._mirrors: list[list[tuple[int, bool]]] = []  # (the other, whether the other is the extra)
-        self._watches: list[list[_Clause]] = []
-        # Variable, its domain before, and why with the facts; of a decision None and the mask it was narrowed to.
-        self._trail: list[tuple[int, int, Literals | None, int]] = []
-        self._starts: list[int] = []
-        self._before: list[list[int]] = []  # domains at the start of each level
-        self._queue: list[int] = []
-        self._queued: set[int] = set()
         self._impossible: int | None = None  # facts that contradict each other without any assumption
-
-    def variable(self, values: int) -> int:
-        """A new variable with this many values besides "absent"."""
-        full = (1 << (values + 1)) - 1
-        self.full.append(full)
-        self.domains.append(full)
-        self._out.append([])
-        self._into.append([])
-        self._mirrors.append([])
-        self._watches.append([])
-        return len(self.full) - 1
 
     def unit(self, variable: int, mask: int, facts: int) -> None:
         """Say that the variable's value is in the mask. Only outside of `solve`, as with all constraints."""
         self._learn_unit((variable, mask & self.full[variable]), facts)
-
-    def edge(self, source: int, target: int, fact: int) -> Edge:
-        """A new edge without rows."""
-        edge = Edge(source, target, fact, [])
-        self._out[source].append(edge)
-        self._into[target].append(edge)
-        return edge
-
-    def edges_from(self, variable: int) -> Sequence[Edge]:
-        """What a variable asks of others."""
-        return self._out[variable]
-
-    def edges_into(self, variable: int) -> Sequence[Edge]:
-        """What others ask of a variable."""
-        return self._into[variable]
-
-    def row(self, edge: Edge, values: int, allowed: int) -> None:
-        """Say that where the edge's source is in `values`, its target is in `allowed`."""
-        for position, (given, same) in enumerate(edge.rows):
-            if same == allowed:
-                edge.rows[position] = (given | values, same)
-                break
-        else:
-            edge.rows.append((values, allowed))
-        self._enqueue(edge.source)
-        self._enqueue(edge.target)
-
-    def mirror(self, base: int, extra: int) -> None:
-        """Say that the extra's variable is absent or equal to the base's."""
-        self._mirrors[base].append((extra, True))
-        self._mirrors[extra].append((base, False))
-        self._enqueue(base)
-        self._enqueue(extra)
 
     def clause(self, literals: Sequence[Literal], facts: int) -> None:
         """Say that one of these literals holds."""
@@ -132,7 +43,7 @@ class Search:
         if len(merged) == 1:
             self._learn_unit(merged[0], facts)
             return
-        self._attach(_Clause(merged, facts))
+        self._attach(Clause(merged, facts))
         for variable, _ in merged:
             self._enqueue(variable)
 
@@ -205,136 +116,7 @@ class Search:
         """Leave a search that `decide` has left with an exception."""
         self._backtrack(0)
 
-    def _decide(self, variable: int, mask: int) -> None:
-        self._starts.append(len(self._trail))
-        self._before.append(self.domains[:])
-        before = self.domains[variable]
-        if before & ~mask:
-            self._trail.append((variable, before, None, mask))
-            self.domains[variable] = before & mask
-            self._enqueue(variable)
-
-    def _backtrack(self, level: int) -> None:
-        if len(self._starts) > level:
-            del self._trail[self._starts[level] :]
-            self.domains[:] = self._before[level]
-            del self._starts[level:], self._before[level:]
-            self._queue.clear()
-            self._queued.clear()
-
-    def _enqueue(self, variable: int) -> None:
-        if variable not in self._queued:
-            self._queued.add(variable)
-            self._queue.append(variable)
-
-    def _narrow(self, variable: int, mask: int, why: Literals, facts: int) -> _Conflict | None:
-        before = self.domains[variable]
-        after = before & mask
-        if after == before:
-            return None
-        if not after:
-            return why, facts
-        self._trail.append((variable, before, why, facts))
-        self.domains[variable] = after
-        self._enqueue(variable)
-        return None
-
-    def _propagate(self) -> _Conflict | None:
-        while self._queue:
-            variable = self._queue.pop()
-            self._queued.discard(variable)
-            conflict = self._propagate_variable(variable)
-            if conflict is not None:
-                if self._starts:
-                    self._queue.clear()
-                    self._queued.clear()
-                return conflict
-        return None
-
-    def _propagate_variable(self, variable: int) -> _Conflict | None:
-        domain = self.domains[variable]
-        for edge in self._out[variable]:
-            conflict = self._forward(edge, domain)
-            if conflict is not None:
-                return conflict
-        for edge in self._into[variable]:
-            conflict = self._backward(edge, domain)
-            if conflict is not None:
-                return conflict
-        for other, is_extra in self._mirrors[variable]:
-            if domain & ABSENT and not is_extra:
-                continue
-            allowed = domain | ABSENT if is_extra else domain
-            why = ((variable, self.full[variable] & ~domain), (other, allowed))
-            conflict = self._narrow(other, allowed, why, 0)
-            if conflict is not None:
-                return conflict
-        return self._visit_watches(variable)
-
-    def _forward(self, edge: Edge, domain: int) -> _Conflict | None:
-        """What all remaining values of an edge's source agree on holds for its target."""
-        union = 0
-        left = domain
-        for values, allowed in edge.rows:
-            if values & domain:
-                union |= allowed
-                left &= ~values
-        if left or not self.domains[edge.target] & ~union:
-            return None
-        as_strict = 0
-        for values, allowed in edge.rows:
-            if not allowed & ~union:
-                as_strict |= values
-        why = ((edge.source, self.full[edge.source] & ~as_strict), (edge.target, union))
-        return self._narrow(edge.target, union, why, edge.fact)
-
-    def _backward(self, edge: Edge, domain: int) -> _Conflict | None:
-        """Values of an edge's source that ask the impossible of its target are ruled out."""
-        possible = self.domains[edge.source]
-        union = 0
-        dead = 0
-        for values, allowed in edge.rows:
-            if not allowed & domain:
-                dead |= values
-                union |= allowed
-        if not dead & possible:
-            return None
-        kept = self.full[edge.source] & ~dead
-        return self._narrow(edge.source, kept, ((edge.source, kept), (edge.target, union)), edge.fact)
-
-    def _visit_watches(self, variable: int) -> _Conflict | None:
-        domains = self.domains
-        watching = self._watches[variable]
-        kept: list[_Clause] = []
-        for position, clause in enumerate(watching):
-            literals = clause.literals
-            if literals[0][0] == variable:
-                literals[0], literals[1] = literals[1], literals[0]
-            if literals[1][0] != variable:
-                continue  # watched elsewhere since
-            if domains[variable] & literals[1][1]:
-                kept.append(clause)
-                continue
-            for other in range(2, len(literals)):
-                if domains[literals[other][0]] & literals[other][1]:
-                    literals[1], literals[other] = literals[other], literals[1]
-                    self._watches[literals[1][0]].append(clause)
-                    break
-            else:
-                kept.append(clause)
-                conflict = self._narrow(*literals[0], tuple(literals), clause.facts)
-                if conflict is not None:
-                    kept.extend(watching[position + 1 :])
-                    self._watches[variable] = kept
-                    return conflict
-        self._watches[variable] = kept
-        return None
-
-    def _attach(self, clause: _Clause) -> None:
-        for variable, _ in clause.literals[:2]:
-            self._watches[variable].append(clause)
-
-    def _resolve_conflict(self, conflict: _Conflict) -> bool:
+    def _resolve_conflict(self, conflict: Conflict) -> bool:
         """Learn from a conflict and go back to where what was learned narrows something; False: impossible."""
         literals, facts = conflict
         current = _merged(literals)
@@ -361,7 +143,7 @@ class Search:
         levels = [self._false_since(literal) for literal in others]
         latest = max(range(len(others)), key=levels.__getitem__)
         others[0], others[latest] = others[latest], others[0]
-        clause = _Clause([(asserted, current[asserted]), *others], facts)
+        clause = Clause([(asserted, current[asserted]), *others], facts)
         self._backtrack(max(levels))
         self._attach(clause)
         failed = self._narrow(asserted, current[asserted], tuple(clause.literals), facts)
