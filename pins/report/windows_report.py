@@ -24,8 +24,10 @@ def windows_report(report: WindowsReport) -> Document:
         else:
             sections.append(Section(environment.name, blocks))
         sections.extend(_details(environment, "" if alone else f"{environment.name}: "))
-    if report.notes:
-        sections.append(Section("Notes", (Bullets(tuple(prose(note) for note in report.notes)),)))
+    told = {text for environment in report.environments if environment.possible for text in environment.not_counted}
+    notes = tuple(prose(note) for note in report.notes if note not in told)
+    if notes:
+        sections.append(Section("Notes", (Bullets(notes),)))
     impossible = [one for one in report.environments if not one.possible]
     unclear = [one for one in impossible if one.answer is None or one.answer.unknown]
     if not impossible:
