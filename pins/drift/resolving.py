@@ -21,7 +21,7 @@ from pins.resolve.requirement_line import Markers, RequirementLine, read_line
 from pins.resolve.search import Literal
 from pins.resolve.solver import Solver
 from pins.resolve.universe import Universe
-from pins.resolve.why import why
+from pins.resolve.why import explain, unknowns
 from pins.sources.metadata_cache import MetadataCache
 from pins.sources.page_cache import cache_directory
 from pins.windows_request import WindowsRequest, target_for
@@ -87,20 +87,33 @@ def _resolved(gathered: Gathered, why_unclear: Callable[[Sequence[str]], str]) -
     newer: dict[str, Newer] = {}
     for problem in _environments(gathered):
         together = _Together(problem, gathered.source)
-        if not together.fits:
-            answer = why(problem, gathered.source)
-            because = tuple(one.text for one in answer.explanation.sentences) if answer.explanation else ()
-            if not because:
-                unknown += answer.unknown if answer.model is None else ()
-            elif unclear := why_unclear(because):
-                unknown.append(f"{unclear}: {because[0]}")
-            else:
-                instead = tuple(", ".join(one.instead) for one in answer.relaxations if all(one.instead))
-                conflicts.append(Conflict(problem.name, because, instead))
+        because = () if together.fits else _why(problem, gathered.source)
+        unclear = because if isinstance(because, str) else ""
+        if because and not unclear and (reason := why_unclear(because)):
+            unclear = f"{reason}: {because[0]}"
+        if unclear:
+            unknown.append(unclear)
+        elif because:
+            conflicts.append(Conflict(problem.name, tuple(because)))
         for name, found in together.newer():
-            newer[name] = _both(newer[name], found) if name in newer else found
+            answer = Newer(unknown=unclear) if unclear else found
+            newer[name] = _both(newer[name], answer) if name in newer else answer
     uncounted = tuple(note for note in gathered.notes if note.endswith("not counted"))
     return Resolved(tuple(conflicts), tuple(dict.fromkeys(unknown)), newer, uncounted)
+
+
+def _why(problem: Problem, source: RequirementSource) -> Sequence[str] | str:
+    """The fewest facts that exclude a solution; a sentence where it is not known whether there is one.
+
+    What would have to give way is left to `pins windows`: to find that out takes many more questions.
+    """
+    solver = Solver(Universe(problem, source))
+    if solver.solve() is None and solver.universe.guess_is_possible:
+        guess = solver.solve(certain=False)
+        if guess is not None:
+            reasons = unknowns(solver.universe, guess.chosen)
+            return reasons[0] if reasons else "what something requires is not known"
+    return [sentence.text for sentence in explain(solver, []).sentences]
 
 
 def _environments(gathered: Gathered) -> Iterator[Problem]:
@@ -162,11 +175,14 @@ class _Together:
             self._solver.prefer(model)
 
     def newer(self) -> Iterator[tuple[str, Newer]]:
-        """For each exact pin, the newest release that fits when it alone is set free."""
+        """For each exact pin, the newest release that fits when it alone is set free; none where nothing fits."""
         begun = time.monotonic()
         for pin in self._pins:
             if time.monotonic() - begun > _LONGEST:
                 yield pin.name, Newer(unknown=f"to resolve takes over {_LONGEST:g} s here: see `pins windows`")
+                continue
+            if not self.fits:
+                yield pin.name, Newer()
                 continue
             node = self._nodes[pin.name]
             offered = self._universe.admissions.offered(node)

@@ -15,12 +15,10 @@ class Conflict:
     Attributes:
         name: of the environment, "" where there is only one.
         because: the fewest facts that exclude a solution, as sentences.
-        instead: what would have to give way, as sentences.
     """
 
     name: str
     because: tuple[str, ...]
-    instead: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,8 @@ def _unresolvable(file: WatchedFile, conflict: Conflict) -> Finding:
         file.about,
         conflict.name or "all",
         f"the pins{where} do not resolve together: no set of versions fits them all",
-        evidence=[*conflict.because, *(f"it would fit with {one}" for one in conflict.instead[:4])],
-        suggestion=f"see `pins windows {file.reading.file}`",
+        evidence=conflict.because,
+        suggestion=f"see what would have to give way: `pins windows {file.reading.file}`",
         severity=Severity.ERROR,
         series=conflict.name,
     )
@@ -168,17 +168,16 @@ def _kept(previous: Json, key: str) -> list[Json] | None:
 
 
 def _remembered(conflict: Conflict) -> Json:
-    return {"name": conflict.name, "because": list(conflict.because), "instead": list(conflict.instead)}
+    return {"name": conflict.name, "because": list(conflict.because)}
 
 
 def _conflict(kept: Json) -> Conflict:
     """A conflict as it was remembered."""
     entry = kept if isinstance(kept, Mapping) else {}
-    because, instead = entry.get("because"), entry.get("instead")
+    because = entry.get("because")
     return Conflict(
         str(entry.get("name", "")),
         tuple(map(str, because)) if isinstance(because, (list, tuple)) else (),
-        tuple(map(str, instead)) if isinstance(instead, (list, tuple)) else (),
     )
 
 
