@@ -85,6 +85,8 @@ def _refuse_without_effect(options: RunOptions) -> None:
             f"{', '.join(given)}: nothing is built in --env image, but where the search goes on within the image that"
             " it finds; say so with --dockerfile FILE --descend, or leave it out"
         )
+    if options.docker_build_option and not options.descend:
+        raise UsageError("--docker-build-option: nothing is built in --env image but with --descend; leave it out")
     useless = [f"--{key_of(name)}" for name in _OF_BUILDS if getattr(options, name)]
     if useless:
         raise UsageError(f"{', '.join(useless)}: without effect in --env image, where nothing is built; leave it out")

@@ -52,6 +52,7 @@ def test_repository_and_tags_are_read(given: dict[str, Any], expected: tuple[str
         ({"bad": "a/b:n9", "fix": ("x=1",)}, "--fix: without effect"),
         ({"bad": "a/b:n9", "dockerfile": "D"}, "--dockerfile FILE --descend"),
         ({"bad": "a/b:n9", "descend": True, "target": "x"}, "--target: nothing is built"),
+        ({"bad": "a/b:n9", "docker_build_option": ("-q",)}, "--docker-build-option: nothing is built"),
         ({"bad": "a/b:n9", "with_": ("x",)}, "--with: of use in --env venv alone"),
     ],
 )
