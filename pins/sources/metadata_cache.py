@@ -2,17 +2,18 @@
 
 A file of an index never changes, so an entry that is keyed by the file's hash holds for ever; one that is keyed by a
 URL alone holds for a while. What was read with credentials is never kept (whoever puts it in sees to that). A cache
-that cannot be read or written is no error: the index is asked instead.
+that cannot be read or written is no error: the index is asked instead; an entry that is damaged is as good as none.
 """
 
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised whenever entries mean something else: older ones are then dropped."""
 _MOST_ENTRIES = 200_000
 _ASKED_AT_ONCE = 500
@@ -46,33 +47,32 @@ class MetadataCache:
         """
         wanted = list(dict.fromkeys(keys))
         found: dict[str, str] = {}
-        with self._lock, contextlib.suppress(sqlite3.Error, OSError):
+        with self._lock, self._no_error():
             connection = self._connection(make=False)
             if connection is None:
                 return found
             for start in range(0, len(wanted), _ASKED_AT_ONCE):
                 some = wanted[start : start + _ASKED_AT_ONCE]
                 marks = ",".join("?" * len(some))
-                found.update(
-                    connection.execute(
-                        f"SELECT key, text FROM entry WHERE key IN ({marks}) AND put >= ?",  # noqa: S608  # only "?"
-                        (*some, since.timestamp() if since else 0.0),
-                    )
+                rows = connection.execute(
+                    f"SELECT key, text, sum FROM entry WHERE key IN ({marks}) AND put >= ?",  # noqa: S608  # only "?"
+                    (*some, since.timestamp() if since else 0.0),
                 )
+                found.update((key, text) for key, text, checksum in rows if checksum == _checksum(key, text))
         return found
 
     def put(self, entries: Mapping[str, str], now: datetime) -> None:
         """Keep texts, in place of those before."""
         if not entries:
             return
-        with self._lock, contextlib.suppress(sqlite3.Error, OSError):
+        with self._lock, self._no_error():
             connection = self._connection(make=True)
             if connection is None:
                 return
             with connection:
                 connection.executemany(
-                    "INSERT OR REPLACE INTO entry (key, text, put) VALUES (?, ?, ?)",
-                    [(key, text, now.timestamp()) for key, text in entries.items()],
+                    "INSERT OR REPLACE INTO entry (key, text, sum, put) VALUES (?, ?, ?, ?)",
+                    [(key, text, _checksum(key, text), now.timestamp()) for key, text in entries.items()],
                 )
                 [[count]] = connection.execute("SELECT count(*) FROM entry")
                 if count > _MOST_ENTRIES:
@@ -80,6 +80,19 @@ class MetadataCache:
                         "DELETE FROM entry WHERE key IN (SELECT key FROM entry ORDER BY put LIMIT ?)",
                         (_MOST_ENTRIES // 4,),
                     )
+
+    @contextlib.contextmanager
+    def _no_error(self) -> Iterator[None]:
+        """What fails does not matter; a database that is damaged is begun anew by the next who opens it."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            if isinstance(error, sqlite3.Error) and not _may_pass(error):
+                with contextlib.suppress(sqlite3.Error, OSError):
+                    if self._opened is not None:
+                        self._opened.close()
+                        self._opened = None
+                    self._file.unlink(missing_ok=True)
 
     def _connection(self, *, make: bool) -> sqlite3.Connection | None:
         if self._opened is not None:
@@ -90,7 +103,7 @@ class MetadataCache:
         try:
             self._opened = self._open()
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):  # locked, or not to be written: another time
+            if _may_pass(error):
                 raise
             self._file.unlink(missing_ok=True)  # it is no database, or a broken one
             self._opened = self._open()
@@ -103,10 +116,23 @@ class MetadataCache:
             if version != _FORMAT:
                 with connection:
                     connection.execute("DROP TABLE IF EXISTS entry")
-                    connection.execute("CREATE TABLE entry (key TEXT PRIMARY KEY, text TEXT, put REAL) WITHOUT ROWID")
+                    connection.execute(
+                        "CREATE TABLE entry (key TEXT PRIMARY KEY, text TEXT, sum INTEGER, put REAL) WITHOUT ROWID"
+                    )
                     connection.execute(f"PRAGMA user_version = {_FORMAT}")
             connection.execute("PRAGMA synchronous = OFF")  # a cache may be lost with the machine
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+def _may_pass(error: sqlite3.Error) -> bool:
+    """Whether it is no damage, but that the file is locked, or cannot be written or opened: another time."""
+    names = ("BUSY", "LOCKED", "READONLY", "CANTOPEN", "IOERR", "FULL", "PERM", "NOMEM", "INTERRUPT", "PROTOCOL")
+    return getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_").startswith(names)
+
+
+def _checksum(key: str, text: object) -> int:
+    """Tells damage to the file, not malice."""
+    return zlib.crc32(f"{key}\n{text}".encode("utf-8", "surrogatepass"))

@@ -1,6 +1,7 @@
 """Trouble with files of an index: each ends in a message or an unknown, never in wrong requirements."""
 
 import io
+import random
 import struct
 import sys
 import tarfile
@@ -192,3 +193,26 @@ def test_a_cache_that_is_no_database_or_cannot_be_written_is_no_error(tmp_path: 
     nowhere = MetadataCache(tmp_path / "file" / "x.sqlite")
     nowhere.put({"a": "1"}, now)
     assert nowhere.get(["a"]) == {}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_damaged_cache_gives_nothing_else_than_was_put_in_and_mends(tmp_path: Path, seed: int) -> None:
+    now, file, draw = datetime.now(UTC), tmp_path / "kept.sqlite", random.Random(seed)
+    entries = {f"key {i}": f'["spam>={i}"]' * 40 for i in range(300)}
+    whole = MetadataCache(file)
+    whole.put(entries, now)
+    whole.close()
+    content = bytearray(file.read_bytes())
+    for _ in range(1 + 20 * seed):
+        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+    file.write_bytes(content)
+    damaged = MetadataCache(file)
+    found = damaged.get(entries)
+    assert found.items() <= entries.items()
+    for _ in range(2):  # the first may find that it has to begin anew
+        damaged.put({"new": "2"}, now)
+    damaged.close()
+    again = MetadataCache(file)
+    again.put(entries, now)
+    again.put(entries, now)
+    assert len(again.get(entries)) > 200
