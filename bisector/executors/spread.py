@@ -7,16 +7,20 @@ own, is lost as well; one that fails so repeatedly, or that is sick, is set asid
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from bisector.environments.around import AroundEnvironment
-from bisector.environments.base import LostError, UnhealthyError
+from bisector.environments.base import Environment, LostError, UnhealthyError
 from bisector.executors.host import Host
+from bisector.executors.watch import watched
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from pins.errors import EnvironmentFailureError
+
+T = TypeVar("T")
 
 HOST_TRIES = 2
 """Failures of its own in a row after which a host is used no more, as long as there is another."""
@@ -56,31 +60,35 @@ class SpreadEnvironment(AroundEnvironment):
     def check(self) -> None:
         """See `Environment.check`; a host that cannot be used at all is set aside, as long as there is another.
 
+        So is one whose inputs are not those of the first: a base image that goes by the same name and is another one.
+
         Raises:
             UsageError: what was asked for cannot be.
             EnvironmentFailureError: no host can be used.
         """
+        inputs: dict[str, str] | None = None
         for host in self._hosts.values():
             try:
                 with host.at():
                     host.environment.check()
+                    found = host.environment.fingerprint()
             except EnvironmentFailureError as error:
                 self._set_aside(host.name, str(error))
+                continue
+            inputs = found if inputs is None else inputs
+            if others := [label for label in {**inputs, **found} if inputs.get(label) != found.get(label)]:
+                first = self.hosts[0]
+                self._set_aside(host.name, f"{', '.join(others)}: another there than on {first}; use one and the same")
         if not self.hosts:
             raise EnvironmentFailureError(self._all_gone())
 
+    def fingerprint(self) -> dict[str, str]:
+        """See `Environment.fingerprint`; that of all hosts in use."""
+        return self._ask_any(lambda environment: environment.fingerprint())
+
     def resolve(self, candidate: Candidate) -> Recipe:
         """See `Environment.resolve`; the first host that can say."""
-        tries = 0
-        while True:
-            host = self._first()
-            try:
-                with self._or_lost(host), host.at():
-                    return host.environment.resolve(candidate)
-            except LostError as error:
-                tries += not error.gone
-                if tries > HOST_TRIES:
-                    raise EnvironmentFailureError(error.message) from error
+        return self._ask_any(lambda environment: environment.resolve(candidate))
 
     def build(self, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
         """See `Environment.build`; waits for a host that has room.
@@ -89,7 +97,7 @@ class SpreadEnvironment(AroundEnvironment):
             LostError: the host went away meanwhile.
         """
         with self._room(cancel=cancel) as host, self._or_lost(host), host.at():
-            return replace(host.environment.build(recipe, directory, log, cancel), host=host.name)
+            return self._built(host, recipe, directory, log, cancel)
 
     def build_on(self, name: str, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
         """The same on one host.
@@ -98,7 +106,11 @@ class SpreadEnvironment(AroundEnvironment):
             LostError: as `build`.
         """
         with self._room(only=name, cancel=cancel) as host, self._or_lost(host), host.at():
-            return replace(host.environment.build(recipe, directory, log, cancel), host=host.name)
+            return self._built(host, recipe, directory, log, cancel)
+
+    def _built(self, host: Host, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
+        with watched(host, cancel) as stop:
+            return replace(host.environment.build(recipe, directory, log, stop), host=host.name)
 
     def forget(self, recipe: Recipe) -> None:
         """See `Environment.forget`."""
@@ -122,8 +134,13 @@ class SpreadEnvironment(AroundEnvironment):
         Raises:
             LostError: the host went away.
         """
-        with self._room(only=build.host, cancel=cancel) as host, self._or_lost(host), host.at():
-            return host.environment.run(build, smoke, cancel)
+        with (
+            self._room(only=build.host, cancel=cancel) as host,
+            self._or_lost(host),
+            host.at(),
+            watched(host, cancel) as stop,
+        ):
+            return host.environment.run(build, smoke, stop)
 
     def remove(self, build: Build) -> None:
         """See `Environment.remove`; what a host has that is gone is left to `bisector gc`."""
@@ -166,7 +183,26 @@ class SpreadEnvironment(AroundEnvironment):
                 found[name] = host.facts()
         return found
 
+    def inventory_of(self, build: Build) -> Any:
+        """What an image holds, of environments whose builds are images."""
+        host = self._hosts[build.host]
+        with self._or_lost(host), host.at():
+            return getattr(host.environment, "inventory_of")(build)  # noqa: B009
+
     # Whose turn it is.
+
+    def _ask_any(self, ask: Callable[[Environment], T]) -> T:
+        """Ask the first host that can say."""
+        tries = 0
+        while True:
+            host = self._first()
+            try:
+                with self._or_lost(host), host.at():
+                    return ask(host.environment)
+            except LostError as error:
+                tries += not error.gone
+                if tries > HOST_TRIES:
+                    raise EnvironmentFailureError(error.message) from error
 
     def _first(self) -> Host:
         if not self.hosts:

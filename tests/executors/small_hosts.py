@@ -29,6 +29,8 @@ class SmallHost:
         room: a directory of its own.
         trouble: what goes wrong there.
         gone: why nothing can be done there any more, "" for all is well.
+        falls_silent: it says nothing any more, and what is under way there goes on for ever.
+        kernel: a fact of it.
         done: what was done there, in order: ("build", "widget=3").
     """
 
@@ -36,6 +38,7 @@ class SmallHost:
     room: Path
     trouble: Trouble = lambda host, kind: None
     gone: str = ""
+    falls_silent: bool = False
     kernel: str = "6.1"
     done: list[tuple[str, str]] = field(default_factory=list)
     environment: Environment = field(init=False)
@@ -44,7 +47,7 @@ class SmallHost:
         return nullcontext()
 
     def why_gone(self) -> str:
-        return self.gone
+        return self.gone or ("it has fallen silent" if self.falls_silent else "")
 
     def facts(self) -> dict[str, str]:
         return {"kernel": self.kernel}

@@ -158,3 +158,23 @@ def test_culprit_and_predecessor_have_run_on_one_host_and_the_bad_end_on_two(hos
     ran = [{what for kind, what in host.done if kind == "run"} for host in hosts]
     assert any({"widget=8", "widget=9"} <= there for there in ran)
     assert all("widget=16" in there for there in ran)
+
+
+def test_a_host_that_falls_silent_is_left_while_its_work_still_hangs(
+    hosts: list[SmallHost], ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bisector.executors.watch.INTERVAL", 0.5)
+
+    def silence(host: SmallHost, kind: str) -> None:
+        if kind == "build":
+            hosts[1].falls_silent = True
+
+    hosts[1].trouble = silence
+    said: list[str] = []
+    result = session.bisect(
+        ask(BROKEN_FROM_9, workers=2, build=f'case "$PWD" in {hosts[1].room}/*) sleep 600;; esac'),
+        reporter=keeping_notes(said),
+    )
+    answered(result)
+    nothing_bad(result)
+    assert any("the host b is gone, and set aside: it has fallen silent" in text for text in said)
