@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from bisector.bracket import Bracket, Ending, judge_build, judge_for
+from bisector.build_costs import turns_of
 from bisector.certificate import Standing
 from bisector.controls import (
     HostProbe,
@@ -65,6 +66,7 @@ class Driver:
         self._reporter = reporter
         self._seconds_left = seconds_left
         self._weights = weights
+        self._turns = turns_of(chain.candidates)
         self._purpose = f"{purpose}: " if purpose else ""
         self.search = self._rebuilt()
 
@@ -169,7 +171,7 @@ class Driver:
         return [self._index[candidate] for candidate in self._prober.in_flight if candidate in self._index]
 
     def _costs(self) -> Costs:
-        return costs_of(self._tried)
+        return costs_of(self._tried, self._chain, self._turns)
 
     def _hits(self) -> int:
         return settings_of(self._request, self._tried).hits
@@ -248,8 +250,7 @@ class Driver:
     def _expected_seconds_left(self) -> float | None:
         if not run_seconds(self._tried):
             return None
-        costs = self._costs()
-        return self.search.expected_builds_left() * (costs.build + costs.run)
+        return self.search.expected_seconds_left(self._costs())
 
     # How it ends.
 

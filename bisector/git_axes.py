@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from bisector.model import Axis, AxisValue, short_text
-from bisector.request import PinRange, RepositoryRequest
+from bisector.request import PinRange, RepositoryRequest, Suspect
 from pins.errors import UsageError
 from pins.model import PinKind
 from pins.sources.git.address import parse_address
 from pins.sources.git.clone import Clone, open_clone
-from pins.sources.git.history import Commit, way_between
+from pins.sources.git.history import Commit, steps_that_change, way_between
 from pins.sources.git.revisions import resolve_revision
 from pins.sources.page_cache import cache_directory
 
@@ -68,6 +70,28 @@ def clones_of(axes: Sequence[Axis], known: Mapping[str, Clone]) -> dict[str, Clo
         for axis in axes
         if axis.kind is PinKind.GIT and axis.repository
     }
+
+
+def with_suspected_files(axes: tuple[Axis, ...], suspects: Sequence[Suspect]) -> tuple[Axis, ...]:
+    """The axes, each commit with those of the suspected paths that the step to it changes.
+
+    Raises:
+        SourceError: a repository cannot be read.
+    """
+    patterns = {pin: [one.path for one in suspects if one.pin == pin and one.path] for pin in {s.pin for s in suspects}}
+    marked = []
+    for axis in axes:
+        if axis.kind is PinKind.GIT and axis.repository and patterns.get(axis.pin):
+            clone = clone_of(RepositoryRequest(axis.pin, axis.repository))
+            steps = [(old.text, new.text) for old, new in pairwise(axis.values)]
+            changing = {path: steps_that_change(clone, steps, path) for path in patterns[axis.pin]}
+            values = tuple(
+                replace(value, touches=tuple(path for path in changing if value.text in changing[path]))
+                for value in axis.values
+            )
+            axis = replace(axis, values=values)  # noqa: PLW2901
+        marked.append(axis)
+    return tuple(marked)
 
 
 def with_commits(pins: Sequence[tuple[str, str]], clones: Mapping[str, Clone]) -> tuple[tuple[str, str], ...]:

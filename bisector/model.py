@@ -48,12 +48,14 @@ class AxisValue:
         date: when it came to be (upload or commit time, aware); None where unknown.
         subject: of a commit, the first line of its message; "" where there is none.
         authored: of a commit, when its change was written (aware); None where unknown.
+        touches: of the paths that `--suspect NAME:PATH` named, those that the step to this commit changes.
     """
 
     text: str
     date: datetime | None = None
     subject: str = ""
     authored: datetime | None = None
+    touches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

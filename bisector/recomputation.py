@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bisector.bracket import Bracket, Ending
+from bisector.build_costs import turns_of
 from bisector.endings import ending_of
 from bisector.journal import Journal
 from bisector.recorded_run import RecordedRun
@@ -13,7 +14,7 @@ from bisector.report.model import Result, Verdict
 from bisector.results import result_from
 from bisector.runs import JOURNAL, find_run
 from bisector.search import Conclusion, Probe
-from bisector.search_order import weights_of
+from bisector.search_order import weights_of, with_changed_files
 from pins.errors import UsageError
 
 MOST_SUSPECTS = 3
@@ -58,9 +59,10 @@ def _ending(recorded: RecordedRun) -> Ending:
     cannot_tell = bracket.cannot_tell()
     if cannot_tell is not None:
         return cannot_tell
-    weights = weights_of(chain, recorded.axes, request.suspects, first_good=request.first_good)
+    axes = with_changed_files(recorded.axes, request.suspects)
+    weights = weights_of(chain, axes, request.suspects, first_good=request.first_good)
     search = Replay(request, chain, recorded.judge, tried, weights).search
-    decision = search.next((), costs_of(tried))
+    decision = search.next((), costs_of(tried, chain, turns_of(chain.candidates)))
     if isinstance(decision, Conclusion):
         return ending_of(
             request, chain, search, decision, bracket, lambda index: recorded.tried.get(chain.candidates[index])

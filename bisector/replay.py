@@ -7,6 +7,7 @@ further value) at an end changes what earlier runs mean. The same record gives t
 from collections.abc import Iterable, Sequence
 
 from bisector.bracket import judge_build
+from bisector.build_costs import BuildCosts
 from bisector.judgement import Judge
 from bisector.model import Candidate, Outcome, short_text
 from bisector.record import Tried
@@ -29,11 +30,26 @@ def settings_of(request: RunRequest, tried: Iterable[Tried]) -> SearchSettings:
     return SearchSettings(confidence=request.confidence, confirmations=confirmations, max_runs=request.max_runs)
 
 
-def costs_of(tried: Sequence[Tried]) -> Costs:
-    """What a build and a run are expected to take, from those so far."""
-    build = _median([one.build_seconds for one in tried if one.build is not None])
+def costs_of(tried: Sequence[Tried], chain: Chain, turns: tuple[int, ...] = ()) -> Costs:
+    """What a build and a run are expected to take, from those so far; of a build by the pins that would change.
+
+    Args:
+        tried: everything on record, in order.
+        chain: the candidates that are searched.
+        turns: of the chain, where another pin begins to move.
+    """
+    builds = [one for one in tried if one.build is not None and one.same_as is None]
+    build = _median([one.build_seconds for one in builds])
     run = _median(run_seconds(tried))
-    return Costs(build=max(1.0 if build is None else build, 1e-3), run=max(1.0 if run is None else run, 1e-3))
+    learned = BuildCosts()
+    for one in builds:
+        learned.tell(one.candidate, one.build_seconds)
+    return Costs(
+        build=max(1.0 if build is None else build, 1e-3),
+        run=max(1.0 if run is None else run, 1e-3),
+        building=(lambda index: max(learned(chain.candidates[index]), 1e-3)) if builds else None,
+        turns=turns if builds else (),
+    )
 
 
 def run_seconds(tried: Iterable[Tried]) -> list[float]:

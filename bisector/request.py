@@ -129,14 +129,23 @@ class DockerRequest:
 
 @dataclass(frozen=True)
 class Suspect:
-    """`--suspect`: a pin, one of its values, or commits whose subject holds a word, thought to be the culprit."""
+    """`--suspect`: a pin, one of its values, or some of its commits, thought to be the culprit.
+
+    Attributes:
+        pin: its name.
+        value: the one value that is meant; "" for any.
+        word: commits are meant whose subject holds it; "" for any.
+        path: commits are meant that change a file or directory which this pattern of git's matches; "" for any.
+    """
 
     pin: str
     value: str = ""
     word: str = ""
+    path: str = ""
 
     def __str__(self) -> str:
-        return self.pin + (f"={self.value}" if self.value else "") + (f"~{self.word}" if self.word else "")
+        parts = (("=", self.value), ("~", self.word), (":", self.path))
+        return self.pin + "".join(f"{mark}{text}" for mark, text in parts if text)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bisector.file_axes.request import INDEX
-from bisector.model import Axis
+from bisector.model import Axis, AxisValue
 from bisector.request import RunRequest, Suspect
 from bisector.space import Chain
 from pins.errors import UsageError
@@ -19,7 +19,9 @@ def in_search_order(axes: tuple[Axis, ...], request: RunRequest) -> tuple[Axis, 
 
     Raises:
         UsageError: a suspect that is not among the pins, or not among a pin's values.
+        SourceError: a repository of which changed files are suspected cannot be read.
     """
+    axes = with_changed_files(axes, request.suspects)
     for suspect in request.suspects:
         _check(suspect, axes)
     if not request.first_good:
@@ -27,12 +29,30 @@ def in_search_order(axes: tuple[Axis, ...], request: RunRequest) -> tuple[Axis, 
     return tuple(replace(axis, values=axis.values[::-1], turn=axis.steps - axis.turn) for axis in axes)
 
 
+def with_changed_files(axes: tuple[Axis, ...], suspects: Sequence[Suspect]) -> tuple[Axis, ...]:
+    """The axes, with what commits change of the suspected paths.
+
+    Raises:
+        SourceError: a repository cannot be read.
+    """
+    if not any(suspect.path for suspect in suspects):
+        return axes
+    from bisector.git_axes import with_suspected_files
+
+    return with_suspected_files(axes, suspects)
+
+
 def _check(suspect: Suspect, axes: Sequence[Axis]) -> None:
     axis = next((axis for axis in axes if axis.pin == suspect.pin), None)
     if axis is None:
         pins = ", ".join(axis.pin for axis in axes)
         raise UsageError(f"--suspect {suspect}: {suspect.pin} is not among the pins that move: {pins}")
-    if not any(_is(suspect, axis, value.text, value.subject) for value in axis.values):
+    if not any(_is(suspect, axis, value) for value in axis.values):
+        if suspect.path:
+            raise UsageError(
+                f"--suspect {suspect}: no commit of {axis.pin} between its ends changes a file that {suspect.path}"
+                " matches; it counts from the top of the repository, and ** stands for any directories"
+            )
         shown = ", ".join(value.text for value in axis.values[:20])
         raise UsageError(
             f"--suspect {suspect}: no value of {axis.pin} between its ends is meant by that; there are {shown}"
@@ -40,12 +60,14 @@ def _check(suspect: Suspect, axes: Sequence[Axis]) -> None:
         )
 
 
-def _is(suspect: Suspect, axis: Axis, text: str, subject: str) -> bool:
+def _is(suspect: Suspect, axis: Axis, value: AxisValue) -> bool:
+    if suspect.path:
+        return suspect.path in value.touches
     if suspect.word:
-        return suspect.word.lower() in subject.lower()
+        return suspect.word.lower() in value.subject.lower()
     if not suspect.value:
         return True
-    return text == suspect.value or (axis.kind is PinKind.GIT and text.startswith(suspect.value))
+    return value.text == suspect.value or (axis.kind is PinKind.GIT and value.text.startswith(suspect.value))
 
 
 def weights_of(
@@ -61,12 +83,11 @@ def weights_of(
     if not suspects:
         return _but_the_index(chain, axes)
     by_pin = {axis.pin: axis for axis in axes}
-    subjects = {(axis.pin, value.text): value.subject for axis in axes for value in axis.values}
+    values = {(axis.pin, value.text): value for axis in axes for value in axis.values}
 
     def suspected(pin: str, text: str) -> bool:
-        return any(
-            one.pin == pin and _is(one, by_pin[pin], text, subjects.get((pin, text), "")) for one in suspects
-        )  # fmt: skip
+        value = values.get((pin, text), AxisValue(text))
+        return any(one.pin == pin and _is(one, by_pin[pin], value) for one in suspects)
 
     return [
         float(any(suspected(move.pin, move.old if first_good else move.new) for move in chain.moves(upper)))

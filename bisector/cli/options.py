@@ -57,7 +57,15 @@ class RunOptions:
     first_good: Annotated[
         Flag, _flag("--first-good", "The first end fails, the second passes: find the fix.", rare=True)
     ] = None
-    suspect: Annotated[Texts, _text("--suspect", "NAME[=VERSION]", "Likely culprit, tried first.", rare=True)] = ()
+    suspect: Annotated[
+        Texts,
+        _text(
+            "--suspect",
+            "NAME[=VERSION|~WORD|:PATH]",
+            "Likely culprit, tried first: a pin, a version, or commits whose subject holds WORD or that change PATH.",
+            rare=True,
+        ),
+    ] = ()
     every_culprit: Annotated[Flag, _flag("--all", "Also search for further, independent culprits.", rare=True)] = None
     timeout: Annotated[Text, _text("--timeout", "20m", "Time for one run of the script.")] = None
     timeout_is: Annotated[Text, _text("--timeout-is", "auto|fail|skip", "What a timeout means.", rare=True)] = None

@@ -12,16 +12,26 @@ _SHARE = re.compile(r"([+-]?)(\d+(?:\.\d+)?)\s*%", re.ASCII)
 
 
 def parse_suspect(text: str) -> Suspect:
-    """`NAME`, `NAME=VERSION` or `NAME~WORD` (commits whose subject holds the word)."""
-    expected = "NAME, NAME=VERSION or NAME~WORD, for example --suspect triton~autotune"
-    name, separator, value = re.match(r"([^=~]*)([=~]?)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    """`NAME`, `NAME=VERSION`, `NAME~WORD` (commits whose subject holds the word) or `NAME:PATH` (that change it)."""
+    expected = "NAME, NAME=VERSION, NAME~WORD or NAME:PATH, for example --suspect triton~autotune"
+    name, separator, value = re.match(r"([^=~:]*)([=~:]?)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
     name = checked_name("--suspect", text, name.strip(), expected)
     if separator and not value.strip():
         raise wrong("--suspect", text, f"has nothing behind its {separator!r}", expected)
     if separator == "~":
         return Suspect(name, word=value.strip())
+    if separator == ":":
+        return Suspect(name, path=_path(text, value.strip(), expected))
     value = value.removeprefix("=")
     return Suspect(name, checked_value("--suspect", text, value, expected) if separator else "")
+
+
+def _path(text: str, path: str, expected: str) -> str:
+    """A path within a repository, as git matches it."""
+    parts = path.split("/")
+    if path.startswith((":", "/")) or ".." in parts or not path.isprintable():
+        raise wrong("--suspect", text, "names no path within the repository", expected)
+    return path.removeprefix("./")
 
 
 def parse_metric(text: str | None, regress: str | None) -> MetricRequest | None:

@@ -56,6 +56,21 @@ def merge_base(clone: Clone, one: str, other: str) -> str:
         raise
 
 
+def steps_that_change(clone: Clone, steps: Sequence[tuple[str, str]], pattern: str) -> frozenset[str]:
+    """Of steps from one commit to another, the commits that they lead to where a file which matches differs.
+
+    Args:
+        clone: the repository.
+        steps: full hashes, (from, to).
+        pattern: a file, a directory, or a pattern of git's from the top of the tree: "lib/**/*.py".
+    """
+    if not steps:
+        return frozenset()
+    given = "".join(f"{new} {old}\n" for old, new in steps).encode()
+    printed = clone.git("diff-tree", "--stdin", "-r", "-s", "--no-renames", "--", f":(top,glob){pattern}", given=given)
+    return frozenset(printed.decode().split())
+
+
 def _log(clone: Clone, *arguments: str, given: str = "") -> list[Commit]:
     try:
         printed = clone.git(
