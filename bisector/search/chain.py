@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bisector.search.belief import Belief, Prior
 from bisector.search.decisions import Decision
@@ -29,7 +29,8 @@ class ChainSearch:
     hypotheses for its cost, where a build that exists costs only a run (`outlook`, `planning`), weighed by the
     chance that the candidate can be tested at all, which untestable neighbours lower (`testability`). With a script
     that has not contradicted itself that is plain bisection: the interval that such a script leaves is halved
-    exactly, and nothing outside it is built. This gives at most ceil(log2(steps)) + 2 builds. Until the first
+    exactly, and nothing outside it is built. This gives at most ceil(log2(steps)) + 2 builds, unless
+    some builds are known to take less than half the time of others, which then may come first. Until the first
     contradiction, two cheap runs may look for one, more only where builds are dear.
 
     **When it stops.** When the hypotheses that nothing worth trying can tell apart hold the asked-for probability,
@@ -160,7 +161,14 @@ class ChainSearch:
 
     def expected_builds_left(self) -> float:
         """Expected number of further builds, the ends included, if none of them fails."""
-        missing = sum(not self.evidence.built(end) for end in (0, self.steps))
+        return self._expected(lambda _: 1.0)
+
+    def expected_seconds_left(self, costs: Costs) -> float:
+        """Expected seconds of these builds, with one run of each."""
+        return self._expected(lambda candidate: costs.of_building(candidate) + costs.run)
+
+    def _expected(self, cost: Callable[[int], float]) -> float:
+        missing = sum(cost(end) for end in (0, self.steps) if not self.evidence.built(end))
         depth = 0.0
         belief = self.belief
         for group, weight in enumerate(belief.weights):
@@ -168,5 +176,5 @@ class ChainSearch:
             width = high - low - len(self.known.untestable_within(low, high))
             if width > 1:
                 whole = math.floor(math.log2(width))
-                depth += weight * (whole + 2.0 * (width - 2**whole) / width)
+                depth += weight * (whole + 2.0 * (width - 2**whole) / width) * cost((low + high) // 2)
         return missing + depth

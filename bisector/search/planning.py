@@ -1,7 +1,7 @@
 """Which candidate to run next: the one that is expected to tell the most for what it costs."""
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -16,6 +16,8 @@ REPEAT_SHARE = 0.01
 """Share of the cost of all builds that may go into runs which look for a first contradiction."""
 FEW_REPEATS = 2
 """Such runs that are allowed whatever they cost."""
+CHEAPER = 0.5
+"""A candidate off the best place is looked at where it costs no more than this share of the best one."""
 NEGLIGIBLE = 1e-9
 NEGLIGIBLE_SHARE = 0.01
 """Beside the likeliest group of hypotheses, one that has no more than this of its weight is not looked into."""
@@ -32,7 +34,7 @@ def plan(known: Knowledge, running: Counter[int], in_flight: Sequence[int], cost
     if heavy is not None:
         # The culprit of a sound script, or one beyond reasonable doubt, is in there: nothing outside is built.
         limits = (belief.marks[heavy], belief.marks[heavy + 1])
-    untried = _untried(known, outlook, limits)
+    untried = _untried(known, outlook, limits, costs)
     trials = [trial for trial in untried if not running or not running[evidence.build_of(trial[0])]]
     if not trials or _may_repeat(known, costs):
         repeats = zip(belief.marks[1:-1], outlook.at_marks(), strict=True)
@@ -61,8 +63,11 @@ def _may_repeat(known: Knowledge, costs: Costs) -> bool:
     return spent < max(FEW_REPEATS, share)
 
 
-def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int]) -> Iterator[tuple[int, float]]:
-    """Untried candidates to compare, and what they tell: in each group those around the best place, and built ones."""
+def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int], costs: Costs) -> Iterator[tuple[int, float]]:
+    """Untried candidates to compare, and what they tell: in each group those around the best place, and built ones.
+
+    Also those nearest to the best place of which the build takes much less time.
+    """
     belief, built, below = known.belief, known.built, known.belief.below
     least = max(NEGLIGIBLE, NEGLIGIBLE_SHARE * max(outlook.weights))
     for part, (low, high) in enumerate(pairwise(outlook.marks)):
@@ -76,10 +81,21 @@ def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int]) -> Ite
             near = {candidate for gap in known.worthy(group) for candidate in gap if low < candidate < high}
         index = bisect_left(built, best)
         near.update(built[max(0, index - 1) : index + 1])
+        near.update(_cheaper(costs, low, high, best))
         for candidate in near:
             if max(low, -1) < candidate < min(high, known.steps + 1) and not known.evidence.untestable(candidate):
                 share = (below[candidate + 1] - start) / mass if mass > 0.0 else 0.0
                 yield candidate, outlook.at_share(part, share)
+
+
+def _cheaper(costs: Costs, low: int, high: int, best: int) -> list[int]:
+    """Strictly between two candidates, the nearest to the best one on each stretch where builds take half its time."""
+    if costs.building is None or not costs.turns:
+        return []
+    most = CHEAPER * (costs.building(best) + costs.run)
+    turns = [low, *costs.turns[bisect_right(costs.turns, low) : bisect_left(costs.turns, high)], high]
+    ends = [end for first, last in pairwise(turns) for end in (first + 1, last)]
+    return [end for end in ends if low < end < high and end != best and costs.building(end) + costs.run <= most]
 
 
 def _at_share(outlook: Outlook, part: int, low: int, high: int) -> int:
@@ -103,7 +119,7 @@ def _best(known: Knowledge, trials: Sequence[tuple[int, float]], costs: Costs) -
             continue
         built = evidence.built(candidate)
         chance = 1.0 if built and evidence.tested(candidate) else known.chance(candidate)
-        cost = max(costs.run if built else costs.build + chance * costs.run, NEGLIGIBLE)
+        cost = max(costs.run if built else costs.of_building(candidate) + chance * costs.run, NEGLIGIBLE)
         score = float(f"{chance * information / cost:.9g}")
         if best is not None and -score > best[0][0]:
             continue

@@ -33,6 +33,7 @@ class Replication:
         self._belief = search.belief
         self._model = search.known.rate_model
         self._settings = search.settings
+        self._worst_rate = search.known.worst_rate
         self._contradicted = search.known.open_group is None
         self._counts = search.evidence.counts()
         self._fails = self._passes = 0
@@ -76,7 +77,7 @@ class Replication:
             return ReplicationVerdict.UNDETERMINED
         hits = 1 if self._settings.trusting else LEAST_HITS
         contradicted = self._contradicted or (self._fails > 0 and self._passes > 0)
-        threshold = self._settings.threshold(contradicted=contradicted)
+        threshold = self._settings.threshold(contradicted=contradicted, worst_rate=self._worst_rate)
         bad = self.bad_probability
         if bad >= threshold and self._fails >= hits:
             return ReplicationVerdict.FAIL

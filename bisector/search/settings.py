@@ -1,6 +1,7 @@
 """What a search is told: how sure to be, what the script is thought to be like, what builds and runs cost."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -24,15 +25,29 @@ class Observation(StrEnum):
 
 @dataclass(frozen=True)
 class Costs:
-    """Expected seconds of one build and of one run; only their ratio matters."""
+    """Expected seconds of one build and of one run; only their ratio matters.
+
+    Attributes:
+        build: of any candidate.
+        run: of one run of the script.
+        building: of one candidate's build, where that is known better; None for `build`.
+        turns: candidates at which the cost of a build may change along the chain, ascending: another pin moves from
+            there on.
+    """
 
     build: float = 1.0
     run: float = 1.0
+    building: Callable[[int], float] | None = None
+    turns: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse costs that cannot be compared."""
         if not (self.build >= 0.0 and self.run >= 0.0 and math.isfinite(self.build) and math.isfinite(self.run)):
             raise ValueError(f"costs must be finite and not negative: build {self.build}, run {self.run}")
+
+    def of_building(self, candidate: int) -> float:
+        """Expected seconds of building one candidate."""
+        return self.build if self.building is None else self.building(candidate)
 
 
 @dataclass(frozen=True)
