@@ -16,6 +16,12 @@ def python_of(file: WatchedFile) -> str:
     return _in_paths(file.reading.data)
 
 
+def tells_python(file: WatchedFile) -> bool:
+    """Whether a file says itself which Python it is for; the name of a base image only lets one guess."""
+    named = any(pin.name == "python" and pin.value for pin in file.reading.pin_set.pins)
+    return named or _in_paths(file.reading.data) != "" or file.reading.kind != "dockerfile"
+
+
 @lru_cache(maxsize=512)
 def _in_paths(data: bytes) -> str:
     """The version in paths such as /opt/venv/lib/python3.12/site-packages, where they agree."""

@@ -1,5 +1,6 @@
 """Resolve what a file installs."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -10,7 +11,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from pins.drift.model import Tools, WatchedFile
-from pins.drift.python_of import python_of
+from pins.drift.python_of import python_of, tells_python
 from pins.drift.readings.resolution import Conflict, Newer, Resolved
 from pins.metadata.gather import GatherRequest, ReadFile, gather
 from pins.metadata.index_requirements import IndexRequirements
@@ -29,6 +30,8 @@ from pins.windows_request import WindowsRequest, target_for
 _NEWEST_GLIBC = "2.42"
 _LONGEST = 60.0
 """Seconds after which no further release of an environment is asked about."""
+_LOCAL_VERSION = re.compile(r"===?\s*\d[\w.]*\+\w")
+"""A build of a version that few indexes have, such as torch==2.13.0+cpu."""
 _EDITED = "edits this file before it is used"
 """What the note of a pin says whose file a command changes."""
 
@@ -62,12 +65,12 @@ def resolved(file: WatchedFile, facts: KnownFacts, clones: Mapping[str, Path], t
 def _why_unclear(file: WatchedFile, because: Sequence[str]) -> str:
     """Why what excludes a solution may not hold in truth: the file does not tell enough."""
     told = " ".join(because)
-    if "no index has a project" in told:
+    if "no index has a project" in told or "and there is none" in told or _LOCAL_VERSION.search(told):
         return "what no index that is configured here has may be on another"
     environments = file.environments()
     if "has no wheel for" in told and environments is not None and not environments.glibc:
         return "the C library of the base image is not known"
-    if ("needs Python" in told or "has no wheel for" in told) and not python_of(file):
+    if ("needs Python" in told or "has no wheel for" in told) and not tells_python(file):
         return "the Python of the base image is not known"
     for pin in file.reading.pin_set.pins:
         if _EDITED in pin.note and f"({pin.file}:" in told:
@@ -94,7 +97,11 @@ def _resolved(gathered: Gathered, why_unclear: Callable[[Sequence[str]], str]) -
         if unclear:
             unknown.append(unclear)
         elif because:
-            conflicts.append(Conflict(problem.name, tuple(because)))
+            same = next((i for i, one in enumerate(conflicts) if one.because == tuple(because)), -1)
+            if same < 0:
+                conflicts.append(Conflict(problem.name, tuple(because)))
+            else:
+                conflicts[same] = replace(conflicts[same], also=conflicts[same].also + 1)
         for name, found in together.newer():
             answer = Newer(unknown=unclear) if unclear else found
             newer[name] = _both(newer[name], answer) if name in newer else answer

@@ -325,3 +325,11 @@ def test_files_that_pin_one_repository_to_different_commits(watched: Watched, up
     assert len(found.evidence) == 2
     watched.write({"a/Dockerfile": first.replace(one, other)})
     assert watched.findings(VALUES_DISAGREE) == []
+
+
+def test_base_images_of_one_name_are_compared_and_others_are_not(watched: Watched) -> None:
+    text = "ARG BASE_IMAGE={}\nFROM ${{BASE_IMAGE}}\nRUN true\n"
+    watched.write({"a/Dockerfile": text.format("rocm/dev:7.2"), "b/Dockerfile": text.format("nvidia/cuda:13")})
+    assert watched.findings(VALUES_DISAGREE) == []
+    watched.write({"b/Dockerfile": text.format("rocm/dev:7.1")})
+    assert only(watched.findings(VALUES_DISAGREE)).pin == "rocm/dev"

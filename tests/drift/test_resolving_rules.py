@@ -120,6 +120,24 @@ def test_what_no_configured_index_has_may_be_on_another(watched: Watched) -> Non
     assert reason.startswith("what no index that is configured here has may be on another")
 
 
+def test_a_build_of_a_version_that_no_configured_index_has_may_be_on_another(
+    watched: Watched, local_index: LocalIndex
+) -> None:
+    local_index.add("torch", "2.13.0", upload_time=days(-30))
+    watched.write(image("torch==2.13.0+rocm7.2"))
+    (reason,) = watched.unknown(UNRESOLVABLE_PINS)
+    assert reason.startswith("what no index that is configured here has may be on another")
+
+
+def test_stages_that_fail_alike_are_told_once(watched: Watched, local_index: LocalIndex) -> None:
+    local_index.add("spam", "1.0", upload_time=days(-30))
+    local_index.add("eggs", "1.0", requires=["spam>=2"], upload_time=days(-30))
+    text = image("spam==1.0", "eggs")["Dockerfile"].replace("bookworm", "bookworm AS one")
+    local_index.add("ham", "1.0", upload_time=days(-30))
+    watched.write({"Dockerfile": f"{text}FROM one AS two\nRUN pip install ham\n"})
+    assert "the pins of stage one and 1 other do not resolve" in only(watched.findings(UNRESOLVABLE_PINS)).summary
+
+
 def test_an_editable_install_names_a_directory_and_no_package(watched: Watched, local_index: LocalIndex) -> None:
     local_index.add("spam", "1.0", upload_time=days(-30))
     watched.write({"Dockerfile": image("spam==1.0")["Dockerfile"] + 'RUN cd /src && pip install -e "python[all]"\n'})

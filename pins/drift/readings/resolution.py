@@ -15,10 +15,12 @@ class Conflict:
     Attributes:
         name: of the environment, "" where there is only one.
         because: the fewest facts that exclude a solution, as sentences.
+        also: how many more environments they exclude one in.
     """
 
     name: str
     because: tuple[str, ...]
+    also: int = 0
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ async def _together(
 
 
 def _unresolvable(file: WatchedFile, conflict: Conflict) -> Finding:
-    where = f" of {conflict.name}" if conflict.name else ""
+    others = f" and {conflict.also} other{'s' * (conflict.also > 1)}" if conflict.also else ""
+    where = f" of {conflict.name}{others}" if conflict.name else ""
     return finding(
         UNRESOLVABLE,
         file.about,
@@ -113,7 +114,7 @@ async def _newer(
     else:
         resolved = await observations.get(resolution)
         uncounted = len(resolved.uncounted)
-        inside = resolved.newer.get(pin.pin.name, Newer(unknown=f"{pin.written} is in no environment that is known"))
+        inside = resolved.newer.get(pin.pin.name, Newer())  # what is in no environment has nothing to fit
     if inside.unknown:
         return unknown(inside.unknown)
     remembered: Json = {"key": key, "found": [inside.version, uncounted] if inside.version else []}
@@ -168,17 +169,16 @@ def _kept(previous: Json, key: str) -> list[Json] | None:
 
 
 def _remembered(conflict: Conflict) -> Json:
-    return {"name": conflict.name, "because": list(conflict.because)}
+    return {"name": conflict.name, "because": list(conflict.because), "also": conflict.also}
 
 
 def _conflict(kept: Json) -> Conflict:
     """A conflict as it was remembered."""
     entry = kept if isinstance(kept, Mapping) else {}
     because = entry.get("because")
-    return Conflict(
-        str(entry.get("name", "")),
-        tuple(map(str, because)) if isinstance(because, (list, tuple)) else (),
-    )
+    also = entry.get("also")
+    told = tuple(map(str, because)) if isinstance(because, (list, tuple)) else ()
+    return Conflict(str(entry.get("name", "")), told, also if isinstance(also, int) else 0)
 
 
 NEWER_INSIDE = ListedRule(

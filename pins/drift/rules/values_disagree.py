@@ -8,6 +8,7 @@ from pins.drift.readings.repository import slug
 from pins.drift.rules.rule import ListedRule
 from pins.hazards.model import Severity
 from pins.model import Pin, PinKind
+from pins.sources.image_registry import parse_image
 
 ID = "values-disagree"
 _COMPARED = frozenset({PinKind.GIT, PinKind.URL, PinKind.IMAGE, PinKind.PACKAGE})
@@ -27,11 +28,14 @@ def _lists(subject: Subject) -> Iterable[Check]:
 
 
 def _key(pin: Pin) -> tuple[str, str] | None:
-    """What pins that should agree have in common: the repository, or the variable that a build argument would set."""
+    """What pins that should agree have in common: repository, image, or the variable that a build argument sets."""
     if pin.kind not in _COMPARED or pin.unknown or not pin.value or "$" in pin.value:
         return None
     if pin.kind is PinKind.GIT and (repository := slug(pin.repo)):
         return "repository", repository
+    if pin.kind is PinKind.IMAGE:  # of one image, for "BASE_IMAGE" is a name for any
+        image = parse_image(pin.effective or pin.value)
+        return ("image", f"{image.host}/{image.repository}".lstrip("/")) if image is not None else None
     return ("variable", pin.variable) if pin.variable else None
 
 
