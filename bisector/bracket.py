@@ -3,13 +3,14 @@
 Everything here is read from what the ends have shown; nothing is run.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from bisector.judgement import Judge
 from bisector.metric import Measured, limit_of, measured, read_metric
 from bisector.model import AxisValue, Outcome
-from bisector.record import Tried, build_signature
+from bisector.record import Shown, Tried, build_signature
 from bisector.report.model import NestedMove, Verdict
 from bisector.report.wording import count
 from bisector.request import BuildFailureIs, RunRequest
@@ -101,8 +102,15 @@ def judge_for(request: RunRequest, good_end: Tried | None, bad_end: Tried | None
     return replace(
         judge,
         sought=tuple(dict.fromkeys(signature for signature in signatures if signature is not None)),
-        bad_end_timed_out=any(shown.observation.kind == "timeout" for shown in bad_end.shown),
+        bad_end_timed_out=hangs(bad_end.shown),
     )
+
+
+def hangs(runs: Sequence[Shown]) -> bool:
+    """Whether the time of a candidate ran out, and not on some hosts alone."""
+    hung = {shown.host for shown in runs if shown.observation.kind == "timeout"}
+    ended = {shown.host for shown in runs if shown.observation.kind in ("pass", "fail")}
+    return bool(hung) and not ended - hung
 
 
 def judge_build(judge: Judge, tried: Tried, build_failure_is: BuildFailureIs) -> Outcome:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bisector.bracket import CONTROL, Ending
 from bisector.drift import LEAST_BEFORE, MOST_RUNS, Change, Told, find_change, hosts_disagree
 from bisector.metric import END_RUNS
-from bisector.record import Tried
+from bisector.record import Shown, Tried
 from bisector.report.model import Verdict
 from bisector.request import RunRequest
 from bisector.search import Conclusion, Costs, Probe, Wait
@@ -58,6 +58,32 @@ def to_watch(chain: Chain, told: Runs, costs: Costs) -> Probe | None:
         return None
     end = min(last, key=lambda each: last[each])
     return Probe(end, f"{'good' if end == 0 else 'bad'} end once more: is it as it was?")
+
+
+def to_repeat_a_hang(runs: Mapping[int, Sequence[Shown]], bad_end: int, hosts: Sequence[str]) -> Probe | None:
+    """A candidate whose time ran out, on another host: does the device hang, or the candidate?
+
+    Args:
+        runs: of each candidate, by its index.
+        bad_end: index of the bad end: where that hangs on several hosts, a hang is the candidate's.
+        hosts: those in use.
+    """
+    if len(hosts) < 2 or len(_hung(runs.get(bad_end, ()))) > 1:
+        return None
+    for index, shown in runs.items():
+        if _hung(shown) and len({one.host for one in shown}) == 1 and (host := _another(shown, hosts)):
+            return HostProbe(index, "on another host: its time ran out", host)
+    return None
+
+
+def hosts_that_hang(shown: Sequence[Shown]) -> set[str]:
+    """The hosts on which the time of a candidate ran out that ended on another."""
+    hung = _hung(shown)
+    return hung if {one.host for one in shown if one.observation.kind in ("pass", "fail")} - hung else set()
+
+
+def _hung(shown: Sequence[Shown]) -> set[str]:
+    return {one.host for one in shown if one.observation.kind == "timeout"}
 
 
 def to_look_into_a_change(request: RunRequest, told: Runs, hosts: Sequence[str] = ()) -> Probe | None:
@@ -156,7 +182,7 @@ def to_compare(chain: Chain, conclusion: Conclusion, told: Runs, hosts: Sequence
     return None
 
 
-def _another(runs: Sequence[Told], hosts: Sequence[str]) -> str:
+def _another(runs: Sequence[Told | Shown], hosts: Sequence[str]) -> str:
     """A host that none of the runs was on, "" where there is none."""
     seen = {run.host for run in runs}
     return next((host for host in hosts if host not in seen), "")

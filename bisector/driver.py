@@ -8,10 +8,12 @@ from bisector.certificate import Standing
 from bisector.controls import (
     HostProbe,
     changed,
+    hosts_that_hang,
     to_compare,
     to_control,
     to_look_into_a_change,
     to_measure,
+    to_repeat_a_hang,
     to_watch,
 )
 from bisector.drift import Told
@@ -125,6 +127,9 @@ class Driver:
             return None
         flying = self._in_flight()
         due = to_measure(self._request, self._chain, self._known, flying)
+        hang = to_repeat_a_hang(self._shown(), self._chain.steps, self._prober.hosts)
+        if due is None and hang is not None and hang.candidate not in flying:
+            due = hang
         return due or (None if flying else to_watch(self._chain, self._told(), self._costs()))
 
     def _before_concluding(self, conclusion: Conclusion) -> Decision:
@@ -154,6 +159,11 @@ class Driver:
                 if outcome in (Outcome.PASS, Outcome.FAIL)
             ]
         return told
+
+    def _shown(self) -> dict[int, Sequence[Shown]]:
+        """Every run on the chain, by candidate."""
+        indexed = ((self._index.get(tried.candidate), tried) for tried in self._tried if tried.same_as is None)
+        return {index: tried.shown for index, tried in indexed if index is not None}
 
     # What is known.
 
@@ -232,6 +242,10 @@ class Driver:
     def _check_machine(self, tried: Tried, shown: Shown) -> None:
         """Stop where what happened is the machine's doing, or the script cannot work anywhere."""
         where = f"{tried.candidate} (probe {tried.entry.id})"
+        for host in hosts_that_hang(tried.shown) & set(self._prober.hosts):
+            why = f"the time of {where} ran out there, and not on {shown.host}"
+            self._prober.set_aside(host, why)
+            self._reporter(Note(f"the host {host} is used no more: {why}", warning=True))
         if shown.observation.kind == "infra":
             tries = sum(one.observation.kind == "infra" for one in tried.shown)
             if tries >= INFRA_TRIES or shown.ended.not_started:

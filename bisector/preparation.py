@@ -67,7 +67,9 @@ def make_environment(
         from bisector.executors.spread import SpreadEnvironment
 
         return SpreadEnvironment(
-            docker_hosts(request.hosts, lambda: _environment_for(request, pins, index, exclude_newer, run_id)),
+            docker_hosts(
+                request.hosts, lambda: _environment_for(request, pins, index, exclude_newer, run_id), request.health
+            ),
             slots=-(-request.workers // len(request.hosts)),
         )
     if request.executor == "ray" and not to_plan:
@@ -76,6 +78,10 @@ def make_environment(
         local = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=request.environment == "docker")
         return over_cluster(request, local, pins, exclude_newer, run_id)
     environment = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=to_plan)
+    if request.health and not to_plan:
+        from bisector.executors.health import HealthyEnvironment
+
+        environment = HealthyEnvironment(environment, request.health)
     if not request.ask or to_plan:
         return environment
     from bisector.environments.asking import AskingEnvironment

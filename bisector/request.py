@@ -197,6 +197,7 @@ class RunRequest:
         executor: "local" or "ray".
         ray_address: of the cluster. ray_resources: what one run takes, by Ray's names.
         hosts: endpoints of the engines that candidates are built and run on; () for the one that docker talks to.
+        health: the words of the command that asks a machine whether it is well; () for none.
         keep: keep environments afterwards. workers: probes at once.
         run_directory: None for a new one under the user's state directory.
         command_line: the words to type again, for the report's reproduce line.
@@ -237,6 +238,7 @@ class RunRequest:
     ray_address: str = "auto"
     ray_resources: tuple[tuple[str, float], ...] = ()
     hosts: tuple[str, ...] = ()
+    health: tuple[str, ...] = ()
     keep: bool = False
     workers: int = 1
     run_directory: Path | None = None

@@ -147,6 +147,9 @@ class RunOptions:
     hosts: Annotated[Text, _text("--hosts", "URL,...", "docker: engines of other machines, by address.", rare=True)] = (
         None
     )
+    health: Annotated[
+        Text, _text("--health", "CMD", "Asks a machine, before and after each run, whether it is well.", rare=True)
+    ] = None
     keep: Annotated[Flag, _flag("--keep", "Keep the environments.")] = None
     run_dir: Annotated[Text, _text("--run-dir", "DIR", "Where the journal and the logs go.", rare=True)] = None
 

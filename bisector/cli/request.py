@@ -178,6 +178,7 @@ def _request(
         keep=bool(options.keep),
         hosts=_hosts(options, environment),
         **_executor(options),
+        health=_health(options),
         workers=_workers(options),
         run_directory=_path(options.run_dir, directory),
         command_line=worth_repeating(command_line),
@@ -194,6 +195,14 @@ def _hosts(options: RunOptions, environment: str) -> tuple[str, ...]:
     if options.ask:
         raise UsageError("--hosts beside --ask: a person looks at candidates on one machine; leave one of them out")
     return parse_endpoints(options.hosts)
+
+
+def _health(options: RunOptions) -> tuple[str, ...]:
+    if options.health is None:
+        return ()
+    from bisector.executors.health import parse_health
+
+    return parse_health(options.health)
 
 
 def _executor(options: RunOptions) -> dict[str, Any]:

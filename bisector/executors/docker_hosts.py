@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from bisector.environments.base import Environment
-from bisector.environments.docker.engine import at_endpoint, engine
+from bisector.environments.docker.contexts import current_context
+from bisector.environments.docker.engine import at_endpoint, engine, engine_variables
+from bisector.executors.health import HealthyEnvironment, command_at
 from pins.errors import EnvironmentFailureError, UsageError
 
 
@@ -53,17 +55,28 @@ class DockerHost:
         return {label: str(told[key]) for label, key in labels.items() if told.get(key)}
 
 
-def docker_hosts(endpoints: Sequence[str], make: Callable[[], Environment]) -> tuple[DockerHost, ...]:
+def docker_hosts(
+    endpoints: Sequence[str], make: Callable[[], Environment], health: Sequence[str] = ()
+) -> tuple[DockerHost, ...]:
     """The hosts at some endpoints.
 
     Args:
         endpoints: as `parse_endpoints` gives them.
         make: makes an environment; called once for each, with that engine in force.
+        health: asks a machine whether it is well; () where nobody asks.
+
+    Raises:
+        UsageError: the machine of an endpoint cannot be asked.
     """
     hosts = []
     for endpoint in endpoints:
         with at_endpoint(endpoint):
-            hosts.append(DockerHost(endpoint, make()))
+            environment = make()
+            if health:
+                context = current_context(engine_variables())
+                asked = command_at(context.host if context else endpoint, health)
+                environment = HealthyEnvironment(environment, asked)
+            hosts.append(DockerHost(endpoint, environment))
     return tuple(hosts)
 
 

@@ -6,9 +6,10 @@ import pytest
 
 from bisector import session
 from bisector.environments.base import UnhealthyError
+from bisector.executors.health import command_at
 from bisector.model import Outcome
 from bisector.report.model import Result, Verdict
-from pins.errors import EnvironmentFailureError
+from pins.errors import EnvironmentFailureError, UsageError
 from tests.executors.ray_clusters import BROKEN_FROM_9, answered, keeping_notes
 from tests.executors.small_hosts import SmallHost, Trouble, over
 from tests.session.conftest import Ask
@@ -138,6 +139,7 @@ def test_a_host_where_everything_fails_is_the_finding_and_no_pin_is_blamed(hosts
     assert "hosts differ (kernel: 6.1 and 6.9)" in result.summary
 
 
+@pytest.mark.slow
 def test_a_culprit_is_found_beside_a_host_where_everything_fails_or_the_host_is_said(
     hosts: list[SmallHost], ask: Ask
 ) -> None:
@@ -178,3 +180,50 @@ def test_a_host_that_falls_silent_is_left_while_its_work_still_hangs(
     answered(result)
     nothing_bad(result)
     assert any("the host b is gone, and set aside: it has fallen silent" in text for text in said)
+
+
+def test_one_device_that_hangs_is_set_aside_and_the_pins_are_judged_elsewhere(hosts: list[SmallHost], ask: Ask) -> None:
+    said: list[str] = []
+    script = f'[ "$MACHINE" = a ] || sleep 600\n{BROKEN_FROM_9}'
+    result = session.bisect(ask(script, workers=2, smoke={"timeout": 1.5}), reporter=keeping_notes(said))
+    answered(result)
+    assert any("the host b is used no more: the time of widget=" in text for text in said), said
+
+
+def test_a_hang_everywhere_is_a_failure_where_the_bad_end_hangs(hosts: list[SmallHost], ask: Ask) -> None:
+    result = session.bisect(ask('[ "$PIN_WIDGET" -lt 9 ] || sleep 600', workers=2, repeat=1, smoke={"timeout": 1.5}))
+    answered(result)
+
+
+def asks(path: Path) -> tuple[str, ...]:
+    """A question that gets a bad answer as soon as there is a file."""
+    return ("sh", "-c", f"test ! -e {path} || {{ echo the device is sick >&2; exit 3; }}")
+
+
+def test_what_ran_on_a_machine_that_became_sick_is_no_evidence(ask: Ask, tmp_path: Path) -> None:
+    sick = tmp_path / "sick"
+    script = f'[ "$PIN_WIDGET" -ne 8 ] || {{ touch {sick}; exit 1; }}\n{BROKEN_FROM_9}'
+    result = session.bisect(ask(script, health=asks(sick)))
+    assert result.verdict is Verdict.INFRASTRUCTURE
+    assert "after widget=8: exit status 3: the device is sick" in result.summary
+    assert not [
+        run
+        for probe in result.probes
+        if probe.candidate["widget"] == "8"
+        for run in probe.runs
+        if run.outcome is Outcome.FAIL
+    ]
+
+
+def test_a_machine_that_is_sick_from_the_start_does_nothing(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "sick").touch()
+    with pytest.raises(UnhealthyError, match="at the start: exit status 3: the device is sick"):
+        session.bisect(ask(BROKEN_FROM_9, health=asks(tmp_path / "sick")))
+
+
+def test_a_machine_is_asked_by_ssh_where_the_engine_is_reached_so() -> None:
+    asked = command_at("ssh://me@node1:2222", ("rocm-smi", "--showuse all"))
+    assert asked == ("ssh", "-o", "BatchMode=yes", "-p", "2222", "--", "me@node1", "rocm-smi '--showuse all'")
+    assert command_at("unix:///run/docker.sock", ("true",)) == ("true",)
+    with pytest.raises(UsageError, match="nothing but an engine answers"):
+        command_at("tcp://node1:2376", ("true",))
