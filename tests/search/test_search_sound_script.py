@@ -72,6 +72,15 @@ def test_both_witnesses_hit_as_often_as_the_confidence_asks(confidence: float, h
     assert search.evidence.fails(23) >= hits
 
 
+@pytest.mark.parametrize("costs", [Costs(0.0, 1.0), Costs(10.0, 1.0)])
+def test_the_answer_is_sure_even_if_the_script_is_flaky_or_eight_runs_were_repeated(costs: Costs) -> None:
+    for culprit in range(1, 1000, 41):
+        driven = drive(ChainSearch(1000), sound(culprit), costs=costs)
+        repeated = driven.runs - driven.builds
+        assert repeated <= 8
+        assert driven.conclusion.confidence_if_flaky >= 0.99 or repeated == 8
+
+
 def test_the_ends_come_first_and_say_why() -> None:
     driven = drive(ChainSearch(50), sound(20))
     assert driven.trail[:2] == [(0, "good end"), (50, "bad end")]
