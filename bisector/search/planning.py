@@ -16,7 +16,7 @@ REPEAT_SHARE = 0.01
 """Share of the cost of all builds that may go into runs which look for a first contradiction."""
 FEW_REPEATS = 2
 """Such runs that are allowed whatever they cost."""
-CHEAPER = 0.5
+CHEAPER = 0.25
 """A candidate off the best place is looked at where it costs no more than this share of the best one."""
 NEGLIGIBLE = 1e-9
 NEGLIGIBLE_SHARE = 0.01
@@ -89,7 +89,7 @@ def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int], costs:
 
 
 def _cheaper(costs: Costs, low: int, high: int, best: int) -> list[int]:
-    """Strictly between two candidates, the nearest to the best one on each stretch where builds take half its time."""
+    """Strictly between two candidates, the nearest to the best one on each stretch where builds take a quarter of its time."""
     if costs.building is None or not costs.turns:
         return []
     most = CHEAPER * (costs.building(best) + costs.run)
