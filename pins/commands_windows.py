@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
+from pins.command_line import NoColor, Output, Quiet, Verbose, check_output, deliver, guarded, new_app, say
 from pins.drawing import Format, check_options, drawn
 from pins.errors import NoSolutionError, UndeterminedError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
@@ -100,6 +100,7 @@ def _windows(
     from pins.windows_request import WindowsRequest, gathered_for
 
     check_options(output_format, quiet, verbose)
+    check_output(output)
     request = WindowsRequest(
         file=file,
         require=tuple(require or ()),
@@ -248,6 +249,7 @@ def _why(
     from pins.windows_request import WindowsRequest, gathered_for
 
     check_options(output_format, quiet, verbose)
+    check_output(output)
     if file is None and not require:
         raise UsageError("nothing is asked for: give a FILE, or --require 'NAME>=VERSION'")
     request = WindowsRequest(

@@ -43,6 +43,8 @@ class Solver:
         self.failed_on = 0
         self.questions = 0
         self._preferred: dict[int, int] = {}
+        self._ready: dict[int, int] = {}  # variable -> a domain of it whose best choice was read
+        self._waiting: list[Node] = []  # what was undecided when all names were looked at last, the most choices first
 
     def read_ahead(self, targets: Sequence[Node]) -> None:
         """Read the requirements of all choices of these names, and on from there what a newest-first choice needs.
@@ -89,6 +91,7 @@ class Solver:
         self.questions += 1
         while True:
             world = self.universe.admissions.closed_world()
+            self._waiting.clear()
             given = [(self.universe.guess, ABSENT)] if certain and self.universe.guess_is_possible else []
             asked_about = frozenset(variable for variable, mask in assumptions if not mask & ABSENT)
             about = [(self.universe.admissions.question(asked_about), 2)] if self.universe.admissions.decides else []
@@ -141,26 +144,40 @@ class Solver:
     def prefer(self, model: Model) -> None:
         """Try what this solution chose first."""
         self._preferred = dict(model.values)
+        self._ready.clear()
 
     def _decide(self, domains: Sequence[int]) -> Literal | None:
         """The name with the fewest choices left gets the best of them; raises `NeedsReading` for what must be read."""
-        universe = self.universe
+        universe, ready, waiting = self.universe, self._ready, self._waiting
+        while waiting:  # to look at all names for each decision would take longer than the search
+            node = waiting.pop()
+            domain = domains[node.variable]
+            if not domain & ABSENT and domain & (domain - 1):
+                choice = self._best(node, domain)
+                if universe.is_read(node, choice):
+                    return node.variable, 2 << choice
         wanted: list[tuple[int, int]] = []
-        decision: Literal | None = None
-        fewest = 0
-        for node in universe.names():
+        undecided: list[tuple[int, int, Node]] = []
+        for position, node in enumerate(universe.names()):
             domain = domains[node.variable]
             if domain & ABSENT:
                 continue
-            choice = self._best(node, domain)
-            if not universe.is_read(node, choice):
-                wanted.append((node.variable, choice))
-            count = domain.bit_count()
-            if count > 1 and (decision is None or count < fewest):
-                decision, fewest = (node.variable, 2 << choice), count
+            if ready.get(node.variable) != domain:
+                choice = self._best(node, domain)
+                if universe.is_read(node, choice):
+                    ready[node.variable] = domain
+                else:
+                    wanted.append((node.variable, choice))
+            if domain & (domain - 1):
+                undecided.append((-domain.bit_count(), -position, node))
         if wanted:
             raise NeedsReading(wanted)
-        return decision
+        if not undecided:
+            return None
+        undecided.sort(key=lambda one: one[:2])
+        waiting.extend(node for _, _, node in undecided)
+        node = waiting.pop()
+        return node.variable, 2 << self._best(node, domains[node.variable])
 
     def _best(self, node: Node, domain: int) -> int:
         preferred = self._preferred.get(node.variable)

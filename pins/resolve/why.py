@@ -119,7 +119,12 @@ def unknowns(universe: Universe, chosen: Mapping[str, str]) -> tuple[str, ...]:
             unread.append(f"{name} {label}: {odd}")
         elif node.choices[choice].version is None:
             unversioned.append(f"{name} {label}: its version is not known")
-    return tuple(unread or unversioned) or ("a requirement on the way names no version that an index knows",)
+    stated = [
+        f"{one.requirement}{f' ({one.origin.place})' if one.origin.place else ''}: no index knows which version that is"
+        for one in universe.problem.requirements
+        if read_line(one.requirement).url
+    ]
+    return tuple(unread or unversioned or stated) or ("a requirement on the way names no version that an index knows",)
 
 
 def _odd_line(requires: Requires | None) -> str:
