@@ -29,9 +29,9 @@ class ChainSearch:
     hypotheses for its cost, where a build that exists costs only a run (`outlook`, `planning`), weighed by the
     chance that the candidate can be tested at all, which untestable neighbours lower (`testability`). With a script
     that has not contradicted itself that is plain bisection: the interval that such a script leaves is halved
-    exactly, and nothing outside it is built. This gives at most ceil(log2(steps)) + 2 builds, unless
-    some builds are known to take less than a quarter of the time of others, which then may come first. Until the first
-    contradiction, two cheap runs may look for one, more only where builds are dear.
+    exactly, and nothing outside it is built. This gives at most ceil(log2(steps)) + 2 builds, unless some builds are
+    known to take less than a quarter of the time of others, which then may come first. Until the first contradiction,
+    two cheap runs may look for one, more only where builds are dear.
 
     **When it stops.** When the hypotheses that nothing worth trying can tell apart hold the asked-for probability,
     *and* the last candidate before them has passed, and the first after them has failed, r times each (`verdicts`).

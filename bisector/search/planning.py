@@ -89,7 +89,7 @@ def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int], costs:
 
 
 def _cheaper(costs: Costs, low: int, high: int, best: int) -> list[int]:
-    """Strictly between two candidates, the nearest to the best one on each stretch where builds take a quarter of its time."""
+    """Strictly between two candidates, both ends of each stretch where builds take a quarter of the best one's time."""
     if costs.building is None or not costs.turns:
         return []
     most = CHEAPER * (costs.building(best) + costs.run)
