@@ -1,7 +1,8 @@
 """The search engine in figures: wrong answers, runs and builds, beside the theoretical bound and other methods.
 
     scripts/bench/search [--trials 40] [--full] [--jobs 1] [--seed 1] [--sections accuracy others ...] [--store FILE]
-                         [--sizes 1000 ...] [--methods bisector ...] [--git-bayesect DIR] [--jax-toolbox DIR]
+                         [--markdown] [--sizes 1000 ...] [--methods bisector ...]
+                         [--git-bayesect DIR] [--jax-toolbox DIR]
 
 Everything is simulated and seeded: the same arguments print the same table. The default is a look at it in about a
 minute. `--full --trials 2000 --jobs N` is the whole table; all but the sections `pins` and `others` run on a bare
@@ -134,8 +135,7 @@ def measure(name: str, steps: int, a: float, b: float, arguments: argparse.Names
 
 def print_point(point: Point) -> None:
     """One line of the table."""
-    limit = 0.01 + 3.0 * math.sqrt(0.01 * 0.99 / point.trials)
-    bound = math.log2(point.steps) / capacity(point.a, 1.0 - point.b)
+    limit, bound = most_wrong(point.trials), bound_of(point)
     extra = point.builds - math.log2(point.steps) - (2.0 if point.name.startswith(("bisector", "JAX")) else 0.0)
     line = (
         f"{point.steps:6d} {point.a:4.2f} {point.b:4.2f}  {point.name:27s} {point.trials:6d}"
@@ -164,6 +164,14 @@ class Store:
             if same and point.trials >= arguments.trials:
                 return point
         return None
+
+    def of(self, name: str) -> dict[tuple[int, float, float], Point]:
+        """All points of a method, the one with the most trials of each."""
+        found: dict[tuple[int, float, float], Point] = {}
+        for point in sorted(self._points, key=lambda point: point.trials):
+            if point.name == name:
+                found[point.steps, point.a, point.b] = point
+        return found
 
     def add(self, point: Point) -> None:
         """Keep one more."""
@@ -197,6 +205,45 @@ def print_table(
     print("flaky, and the share that was right, of the searches that named something.\n")
 
 
+def bound_of(point: Point) -> float:
+    """Runs that any method needs on average."""
+    return math.log2(point.steps) / capacity(point.a, 1.0 - point.b)
+
+
+def print_markdown(store: Store) -> None:
+    """Every kept point of our searches, as tables for a page: wrong %; runs, runs / bound (undetermined %)."""
+    for name in (name for name in METHODS if name.startswith("bisector")):
+        points = store.of(name)
+        for steps in sorted({steps for steps, _, _ in points}):
+            here = [point for (each, _, _), point in sorted(points.items()) if each == steps]
+            trials = sorted({point.trials for point in here})
+            print(f"{name}, N = {steps}, {'trials a point: ' + ', '.join(map(str, trials))}")
+            print("\n| a ↓, b → | " + " | ".join(f"{b:g}" for b in RATES) + " |\n|" + "---|" * (len(RATES) + 1))
+            for a in RATES:
+                cells = [cell(points.get((steps, a, b))) for b in RATES]
+                print(f"| {a:g} | " + " | ".join(cells) + " |")
+            concluded = sum(point.trials * (1.0 - point.undetermined) for point in here)
+            claimed = sum(point.trials * (1.0 - point.undetermined) * point.claimed for point in here) / concluded
+            right = sum(point.trials * (1.0 - point.undetermined) * point.right for point in here) / concluded
+            above = [point for point in here if point.wrong > most_wrong(point.trials)]
+            print(f"\nClaimed {100 * claimed:.2f} %, right {100 * right:.2f} % of those that named something;", end=" ")
+            print(f"{len(above)} of {len(here)} points above 1 % + 3 standard errors;", end=" ")
+            print(f"runs / bound at most {max(point.runs / bound_of(point) for point in here):.2f}\n")
+
+
+def cell(point: Point | None) -> str:
+    """One point in a table."""
+    if point is None:
+        return ""
+    said = f"{100 * point.wrong:.2g}; {point.runs:.0f}, {point.runs / bound_of(point):.2f}"
+    return said + (f" (u {100 * point.undetermined:.0f})" if point.undetermined >= 0.005 else "")
+
+
+def most_wrong(trials: int) -> float:
+    """The share of wrong answers that keeps the promise: 1 % and three standard errors."""
+    return 0.01 + 3.0 * math.sqrt(0.01 * 0.99 / trials)
+
+
 def main() -> None:
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -207,11 +254,15 @@ def main() -> None:
     others = ["untestable", "pins", "workers", "size"]
     parser.add_argument("--sections", nargs="+", choices=[*SECTIONS, *others], help="parts of the table (default: all)")
     parser.add_argument("--store", type=Path, metavar="FILE", help="keep finished points there")
+    parser.add_argument("--markdown", action="store_true", help="print what --store holds as tables, and nothing else")
     parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="steps of the chains")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help=f"of {', '.join(METHODS)}")
     parser.add_argument("--git-bayesect", type=Path, metavar="DIR", help="a checkout of hauntsaninja/git_bayesect")
     parser.add_argument("--jax-toolbox", type=Path, metavar="DIR", help="`.github/triage` of NVIDIA/JAX-Toolbox")
     arguments = parser.parse_args()
+    if arguments.markdown:
+        print_markdown(Store(arguments.store))
+        return
     add_others(arguments)
     every = [(a, b) for a in RATES for b in RATES if a + b <= MOST_ERRORS + 1e-9]
     rates = every if arguments.full else GLANCE
