@@ -217,7 +217,7 @@ def print_markdown(store: Store) -> None:
         for steps in sorted({steps for steps, _, _ in points}):
             here = [point for (each, _, _), point in sorted(points.items()) if each == steps]
             trials = sorted({point.trials for point in here})
-            print(f"{name}, N = {steps}, {'trials a point: ' + ', '.join(map(str, trials))}")
+            print(f"{name}, N = {steps}, trials a point: {', '.join(map(str, trials))}")
             print("\n| a ↓, b → | " + " | ".join(f"{b:g}" for b in RATES) + " |\n|" + "---|" * (len(RATES) + 1))
             for a in RATES:
                 cells = [cell(points.get((steps, a, b))) for b in RATES]
