@@ -53,11 +53,22 @@ class Plan:
         return math.ceil(math.log2(self.chain.steps)) + 2
 
     @property
+    def expected_builds(self) -> float:
+        """Builds on average, likewise, where each step is as likely as any other to be the first bad one.
+
+        Halving tells S steps apart in k + 2 - 2**(k+1) / S builds on average, k being log2(S) rounded down; both ends
+        come to that.
+        """
+        whole = self.chain.steps.bit_length() - 1
+        return whole + 2 - (2 << whole) / self.chain.steps + 2
+
+    @property
     def expected_seconds(self) -> float | None:
         """About how long the search takes, the swap test apart; None where no earlier run tells."""
         if self.durations is None:
             return None
-        return self.most_builds * (self.durations.build + self.durations.run) + CONFIRMATIONS * self.durations.run
+        one = self.durations.build + self.durations.run
+        return self.expected_builds * one + CONFIRMATIONS * self.durations.run
 
     def forced(self) -> tuple[MergedStep, ...]:
         """The steps in which more than one pin moves, or one by several values, with the reason."""

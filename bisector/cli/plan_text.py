@@ -39,8 +39,8 @@ def render_plan(plan: "Plan", output_format: str) -> str:
     if len(plan.axes) > 1:
         lines.append(f"Order: {_order(plan)}.")
     lines.append(
-        f"Builds: at most {plan.most_builds} where the script is deterministic and every candidate builds"
-        + (", the swap test apart." if len(plan.axes) > 1 else ".")
+        f"Builds: about {plan.expected_builds:.0f}, at most {plan.most_builds}, where the script is deterministic and"
+        " every candidate builds" + (", the swap test apart." if len(plan.axes) > 1 else ".")
     )
     if plan.durations is not None and plan.expected_seconds is not None:
         lines.append(
@@ -97,6 +97,7 @@ def _document(plan: "Plan") -> dict[str, object]:
         "chain_length": plan.chain.steps + 1,
         "infeasible": [{"candidate": dict(candidate), "reason": reason} for candidate, reason in plan.infeasible],
         "most_builds": plan.most_builds,
+        "expected_builds": plan.expected_builds,
         "expected_seconds": plan.expected_seconds,
         "forced_together": [
             {

@@ -159,6 +159,7 @@ def test_a_plan_builds_nothing_and_leaves_nothing(ask: Ask, tmp_path: Path) -> N
     found = plan(ask(f"touch {tmp_path}/ran", build=f"touch {tmp_path}/built"))
     assert found.chain.steps == 16
     assert found.most_builds == 6
+    assert found.expected_builds == 6.0
     assert not (tmp_path / "ran").exists()
     assert not (tmp_path / "built").exists()
     assert all_runs() == []
