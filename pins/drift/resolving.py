@@ -89,7 +89,8 @@ def _resolved(gathered: Gathered, why_unclear: Callable[[Sequence[str]], str]) -
     unknown: list[str] = []
     newer: dict[str, Newer] = {}
     for problem in _environments(gathered):
-        together = _Together(problem, gathered.source)
+        plain, others = _exact_pins(problem, gathered.source)
+        together = _Together(problem, gathered.source, plain)
         because = () if together.fits else _why(problem, gathered.source)
         unclear = because if isinstance(because, str) else ""
         if because and not unclear and (reason := why_unclear(because)):
@@ -102,7 +103,9 @@ def _resolved(gathered: Gathered, why_unclear: Callable[[Sequence[str]], str]) -
                 conflicts.append(Conflict(problem.name, tuple(because)))
             else:
                 conflicts[same] = replace(conflicts[same], also=conflicts[same].also + 1)
-        for name, found in together.newer():
+        # What only its own exact line admits (a pre-release, a yanked release) is set free by itself.
+        alone = [_Together(problem, gathered.source, [pin]) for pin in others if together.fits]
+        for name, found in (*together.newer(fits=together.fits), *(each for one in alone for each in one.newer())):
             answer = Newer(unknown=unclear) if unclear else found
             newer[name] = _both(newer[name], answer) if name in newer else answer
     uncounted = tuple(note for note in gathered.notes if note.endswith("not counted"))
@@ -160,13 +163,8 @@ class _Together:
         fits: whether everything fits as it is pinned.
     """
 
-    def __init__(self, problem: Problem, source: RequirementSource) -> None:
-        markers = Markers(dict(problem.markers))
-        found = (pin for one in problem.requirements if (pin := _exact(one)) is not None)
-        exact = [pin for pin in found if markers.hold(pin.line.marker, "")]
-        choices = source.choices({pin.name for pin in exact}) if exact else {}
-        # What only an exact pin admits (a pre-release, a yanked release) stays pinned by its own line.
-        self._pins = [pin for pin in exact if _is_plain(pin, choices[pin.name].choices)]
+    def __init__(self, problem: Problem, source: RequirementSource, pins: Sequence[_Exact]) -> None:
+        self._pins = pins
         free = {pin.constraint: _freed(pin) for pin in self._pins}
         requirements = tuple(free.get(one, one) for one in problem.requirements)
         names = list(dict.fromkeys(pin.name for pin in self._pins))
@@ -181,14 +179,14 @@ class _Together:
         if model is not None:
             self._solver.prefer(model)
 
-    def newer(self) -> Iterator[tuple[str, Newer]]:
-        """For each exact pin, the newest release that fits when it alone is set free; none where nothing fits."""
+    def newer(self, *, fits: bool = True) -> Iterator[tuple[str, Newer]]:
+        """For each pin, the newest release that fits when it alone is set free; none where nothing fits."""
         begun = time.monotonic()
         for pin in self._pins:
             if time.monotonic() - begun > _LONGEST:
                 yield pin.name, Newer(unknown=f"to resolve takes over {_LONGEST:g} s here: see `pins windows`")
                 continue
-            if not self.fits:
+            if not fits:
                 yield pin.name, Newer()
                 continue
             node = self._nodes[pin.name]
@@ -225,6 +223,16 @@ class _Together:
                 label = node.choices[guess.values[node.variable]].label
                 return Newer(unknown=f"whether {node.name} {label} fits: what something requires is not known")
         return Newer()
+
+
+def _exact_pins(problem: Problem, source: RequirementSource) -> tuple[list[_Exact], list[_Exact]]:
+    """The exact pins of an environment: those whose version would be admitted without them, and others."""
+    markers = Markers(dict(problem.markers))
+    found = (pin for one in problem.requirements if (pin := _exact(one)) is not None)
+    exact = [pin for pin in found if markers.hold(pin.line.marker, "")]
+    choices = source.choices({pin.name for pin in exact}) if exact else {}
+    plain = [pin for pin in exact if _is_plain(pin, choices[pin.name].choices)]
+    return plain, [pin for pin in exact if pin not in plain]
 
 
 def _exact(constraint: Constraint) -> _Exact | None:

@@ -70,6 +70,13 @@ def test_pins_for_other_systems_and_pre_releases_that_are_pinned_stay_what_they_
     assert only(watched.findings(NEWER_INSIDE, UNRESOLVABLE_PINS)).pin == "spam"
 
 
+def test_a_pin_that_was_yanked_has_newer_ones_too(watched: Watched, local_index: LocalIndex) -> None:
+    local_index.add("spam", "1.0", upload_time=days(-30), yanked="broken")
+    local_index.add("spam", "1.1", upload_time=days(-20))
+    watched.write(image("spam==1.0"))
+    assert only(watched.findings(NEWER_INSIDE, UNRESOLVABLE_PINS)).bucket == "1.1"
+
+
 def test_a_hold_keeps_newer_releases_outside(watched: Watched, local_index: LocalIndex) -> None:
     for version in ("1.0", "2.0"):
         local_index.add("spam", version, upload_time=days(-30))
