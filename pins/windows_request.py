@@ -174,7 +174,22 @@ def _gathered(
         problems.append(joined)
     names = {read_line(name).name for name in request.packages}
     problems = [problem for problem in problems if names & set(problem.targets)] or problems
-    return replace(found, problems=tuple(without_ignored(problem, request) for problem in problems))
+    taken = _taken_for_granted(request, read.environments, target)
+    return replace(
+        found,
+        problems=tuple(without_ignored(problem, request) for problem in problems),
+        notes=(*taken, *found.notes),
+    )
+
+
+def _taken_for_granted(request: WindowsRequest, environments: "FileEnvironments", target: Target) -> tuple[str, ...]:
+    """What a Dockerfile does not tell, and this machine had to."""
+    if request.python or environments.python or not environments.is_image:
+        return ()
+    return (
+        f"{environments.file} does not tell which Python it has: {target.python}, which runs this, is taken for it; "
+        "say --python",
+    )
 
 
 def target_for(request: WindowsRequest, environments: "FileEnvironments | None" = None) -> Target:

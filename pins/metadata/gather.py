@@ -156,7 +156,7 @@ def _of_dockerfile(
         for problem in reading.pin_set.problems
         if problem.fatal
     ]
-    return FileEnvironments(file, tuple(stages), python, glibc, notes=tuple(notes))
+    return FileEnvironments(file, tuple(stages), python, glibc, notes=tuple(notes), is_image=True)
 
 
 def _of_requirements(content: bytes, path: str, file: str, read: Callable[[str], bytes | None]) -> FileEnvironments:

@@ -301,3 +301,19 @@ def test_a_platform_may_be_named_as_wheels_name_it() -> None:
     assert Tag("cp312", "cp312", "manylinux_2_39_x86_64") in target.tags
     assert Tag("cp312", "cp312", "manylinux_2_40_x86_64") not in target.tags
     assert target.description == "Python 3.12.0 on linux-x86_64 (glibc 2.39)"
+
+
+@pytest.mark.parametrize(
+    ("image", "python", "taken"),
+    [("somebody/image:2", "", True), ("somebody/image:2", "3.12", False), ("python:3.12", "", False)],
+)
+def test_it_is_said_where_the_python_of_a_dockerfile_is_taken_for_granted(
+    index: LocalIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, image: str, python: str, *, taken: bool
+) -> None:
+    from pins.windows_request import WindowsRequest, gathered_for
+
+    (tmp_path / "Dockerfile").write_text(f"FROM {image}\nRUN pip install eggs\n")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    request = WindowsRequest(file=tmp_path / "Dockerfile", python=python, index_url=index.url)
+    with gathered_for(request) as question:
+        assert any("does not tell which Python" in note for note in question.gathered.notes) == taken

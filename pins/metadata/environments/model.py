@@ -136,6 +136,7 @@ class FileEnvironments:
         glibc: the C library of its base image, "" where it is not told.
         pins: current versions, by name, where a requirement is exact.
         notes: what could not be followed.
+        is_image: whether it builds an image, whose Python need not be the one that runs this.
     """
 
     file: str
@@ -144,3 +145,4 @@ class FileEnvironments:
     glibc: str = ""
     pins: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    is_image: bool = False
