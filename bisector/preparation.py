@@ -72,6 +72,10 @@ def make_environment(
             ),
             slots=-(-request.workers // len(request.hosts)),
         )
+    if request.build_on and not to_plan:
+        from bisector.executors.split import split_environment
+
+        return split_environment(request, lambda: _environment_for(request, pins, index, exclude_newer, run_id), run_id)
     if request.executor == "ray" and not to_plan:
         from bisector.executors.ray.spreading import over_cluster
 
@@ -318,7 +322,10 @@ def axes_of(
 
         with _releases_of(environment, index) as source:
             axes_of_files, notes = axes_from_files(request, space, source, before)
-        getattr(environment, "notes").extend(notes)  # noqa: B009 - of those with a space alone
+        if isinstance(environment.notes, list):
+            environment.notes.extend(notes)
+        else:
+            getattr(environment, "add_notes")(notes)  # noqa: B009 - one that stands around another
         return axes_of_files
     names = pins_of(request)
     if not names:

@@ -93,7 +93,7 @@ class RecordedRun:
             content_identity=tried.build.content_identity if tried.build else "",
             host=next((run.host for run in self.runs if run.probe == tried.entry.id), ""),
             approximate=_is_approximate(tried),
-            image_digest=tried.build.location if tried.build and tried.build.location.startswith("sha256:") else "",
+            image_digest=_digest_in(tried.build.location) if tried.build else "",
         )
 
     def outcome_of(self, run: RunEntry) -> Outcome:
@@ -225,3 +225,9 @@ def _is_approximate(tried: Tried) -> bool:
     """Whether no full build stands behind what a candidate showed: stages of its image were built once for all."""
     origin = tried.same_as or tried
     return origin.builds == 1 and origin.recipe is not None and bool(origin.recipe.instructions.get("approximate"))
+
+
+def _digest_in(location: str) -> str:
+    """The digest of an image that lies there, "" where it is none."""
+    digest = location.rpartition("@")[2]
+    return digest if digest.startswith("sha256:") else ""

@@ -197,6 +197,9 @@ class RunRequest:
         executor: "local" or "ray".
         ray_address: of the cluster. ray_resources: what one run takes, by Ray's names.
         hosts: endpoints of the engines that candidates are built and run on; () for the one that docker talks to.
+        build_on: where images are built, "" for where they run: "local", an endpoint, or "command:" and its line.
+        run_on: where images run that are built there: endpoints, or "local".
+        registry: the name under which images pass from the one to the other.
         health: the words of the command that asks a machine whether it is well; () for none.
         keep: keep environments afterwards. workers: probes at once.
         run_directory: None for a new one under the user's state directory.
@@ -238,6 +241,9 @@ class RunRequest:
     ray_address: str = "auto"
     ray_resources: tuple[tuple[str, float], ...] = ()
     hosts: tuple[str, ...] = ()
+    build_on: str = ""
+    run_on: tuple[str, ...] = ()
+    registry: str = ""
     health: tuple[str, ...] = ()
     keep: bool = False
     workers: int = 1

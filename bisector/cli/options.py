@@ -147,6 +147,11 @@ class RunOptions:
     hosts: Annotated[Text, _text("--hosts", "URL,...", "docker: engines of other machines, by address.", rare=True)] = (
         None
     )
+    build_on: Annotated[
+        Text, _text("--build-on", "local|URL|command:CMD", "docker: where images are built.", rare=True)
+    ] = None
+    run_on: Annotated[Text, _text("--run-on", "local|URL,...", "docker: where the script runs.", rare=True)] = None
+    registry: Annotated[Text, _text("--registry", "NAME", "docker: images pass through it.", rare=True)] = None
     health: Annotated[
         Text, _text("--health", "CMD", "Asks a machine, before and after each run, whether it is well.", rare=True)
     ] = None

@@ -178,6 +178,7 @@ def _request(
         keep=bool(options.keep),
         hosts=_hosts(options, environment),
         **_executor(options),
+        **_apart(options, environment),
         health=_health(options),
         workers=_workers(options),
         run_directory=_path(options.run_dir, directory),
@@ -195,6 +196,37 @@ def _hosts(options: RunOptions, environment: str) -> tuple[str, ...]:
     if options.ask:
         raise UsageError("--hosts beside --ask: a person looks at candidates on one machine; leave one of them out")
     return parse_endpoints(options.hosts)
+
+
+def _apart(options: RunOptions, environment: str) -> dict[str, Any]:
+    """The fields of a request that have images built on one machine and run on another."""
+    if not (options.build_on or options.run_on):
+        if options.registry:
+            raise UsageError("--registry: of use with --build-on and --run-on alone; leave it out")
+        return {}
+    from bisector.environments.docker.passed_images import parse_registry
+    from bisector.executors.docker_hosts import parse_endpoints
+    from bisector.executors.split import COMMAND, parse_builder
+
+    if environment != "docker":
+        raise UsageError(f"--build-on, --run-on: images alone are passed on, and this run has --env {environment}")
+    other = next((name for name in ("hosts", "executor", "ask", "reuse_stage") if getattr(options, name)), "")
+    if other:
+        raise UsageError(f"--{key_of(other)} beside --build-on and --run-on; leave it out")
+    builder = parse_builder(options.build_on or "local")
+    by_command = builder.startswith(COMMAND)
+    if by_command and (options.repo or options.dockerfile or options.bad_file):
+        raise UsageError("--build-on command: the command alone builds, so that no Dockerfile and no --repo is of use")
+    if not by_command and not options.registry:
+        raise UsageError(
+            "--build-on, --run-on: images pass through a registry; name a repository in yours, for example"
+            " --registry registry.example.org/team/probes"
+        )
+    return {
+        "build_on": builder,
+        "run_on": parse_endpoints(options.run_on or "local", "--run-on"),
+        "registry": parse_registry(options.registry) if options.registry else "",
+    }
 
 
 def _health(options: RunOptions) -> tuple[str, ...]:
@@ -227,7 +259,7 @@ def _executor(options: RunOptions) -> dict[str, Any]:
 
 def _workers(options: RunOptions) -> int:
     """As many as there are hosts, where nothing else is asked for."""
-    hosts = options.hosts.count(",") + 1 if options.hosts else 1
+    hosts = max((named.count(",") + 1 for named in (options.hosts, options.run_on) if named), default=1)
     return arguments.parse_count(options.workers or str(hosts), "--workers", 2)
 
 
@@ -271,7 +303,7 @@ def _of_pins(repositories: tuple[RepositoryRequest, ...], pins: Collection[str])
 
 
 def _environment(options: RunOptions) -> str:
-    is_docker = options.dockerfile or _is_dockerfile(options)
+    is_docker = options.dockerfile or options.build_on or options.run_on or _is_dockerfile(options)
     implied = "docker" if is_docker else "command" if options.build_command else "venv"
     chosen = arguments.parse_choice(options.environment or implied, "--env", ENVIRONMENTS)
     given = {each.name for each in fields(RunOptions) if getattr(options, each.name)}
@@ -282,13 +314,17 @@ def _environment(options: RunOptions) -> str:
                 f"{', '.join(useless)}: of use in --env {owner} alone, and this run has --env {chosen}; leave one out"
             )
     if chosen == "docker":
-        if not options.dockerfile and not options.bad_file:
+        if not options.dockerfile and not options.bad_file and not _built_by_command(options):
             raise UsageError("--env docker needs a Dockerfile, for example --dockerfile docker/Dockerfile")
         if options.python:
             raise UsageError("--python: a Dockerfile brings its own Python; say it there, or with --build-arg")
     if chosen == "command" and not options.build_command:
         raise UsageError("--env command needs what builds a candidate, for example --build-command 'make deps'")
     return chosen
+
+
+def _built_by_command(options: RunOptions) -> bool:
+    return (options.build_on or "").startswith("command:")
 
 
 def _is_dockerfile(options: RunOptions) -> bool:

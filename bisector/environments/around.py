@@ -32,6 +32,14 @@ class AroundEnvironment:
         """See `Environment.notes`."""
         return self._environment.notes
 
+    def add_notes(self, notes: Sequence[str]) -> None:
+        """Have the environment itself say more."""
+        inner = self._environment
+        if isinstance(inner.notes, list):
+            inner.notes.extend(notes)
+        else:
+            getattr(inner, "add_notes")(notes)  # noqa: B009 - one that stands around another
+
     @property
     def interpreter(self) -> Path | None:
         """See `Environment.interpreter`."""

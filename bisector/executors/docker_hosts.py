@@ -10,12 +10,16 @@ from bisector.environments.docker.engine import at_endpoint, engine, engine_vari
 from bisector.executors.health import HealthyEnvironment, command_at
 from pins.errors import EnvironmentFailureError, UsageError
 
+LOCAL = "local"
+"""The name of the machine whose engine the user's docker command talks to."""
+
 
 class DockerHost:
     """A machine with a Docker engine; see `bisector.executors.host.Host`.
 
     Args:
-        endpoint: its address ("ssh://user@node1", "tcp://node1:2376", "unix:///run/docker.sock"), or a docker context.
+        endpoint: its address ("ssh://user@node1", "tcp://node1:2376", "unix:///run/docker.sock"), or a docker context;
+            "" for the engine that docker talks to.
         environment: builds and runs there, when it is asked inside of `at`.
     """
 
@@ -26,7 +30,7 @@ class DockerHost:
     @property
     def name(self) -> str:
         """The endpoint."""
-        return self._endpoint
+        return self._endpoint or LOCAL
 
     def at(self) -> AbstractContextManager[None]:
         """See `Host.at`."""
@@ -61,7 +65,7 @@ def docker_hosts(
     """The hosts at some endpoints.
 
     Args:
-        endpoints: as `parse_endpoints` gives them.
+        endpoints: as `parse_endpoints` gives them; `LOCAL` for the engine that docker talks to.
         make: makes an environment; called once for each, with that engine in force.
         health: asks a machine whether it is well; () where nobody asks.
 
@@ -69,19 +73,20 @@ def docker_hosts(
         UsageError: the machine of an endpoint cannot be asked.
     """
     hosts = []
-    for endpoint in endpoints:
+    for named in endpoints:
+        endpoint = "" if named == LOCAL else named
         with at_endpoint(endpoint):
             environment = make()
             if health:
                 context = current_context(engine_variables())
-                asked = command_at(context.host if context else endpoint, health)
+                asked = command_at(context.host if context else endpoint, health) if endpoint else health
                 environment = HealthyEnvironment(environment, asked)
             hosts.append(DockerHost(endpoint, environment))
     return tuple(hosts)
 
 
-def parse_endpoints(text: str) -> tuple[str, ...]:
-    """`--hosts URL,...`: addresses of engines and names of docker contexts.
+def parse_endpoints(text: str, option: str = "--hosts") -> tuple[str, ...]:
+    """`--hosts URL,...` and the like: addresses of engines and names of docker contexts.
 
     Raises:
         UsageError: one is neither, holds a password, or is named twice.
@@ -90,11 +95,11 @@ def parse_endpoints(text: str) -> tuple[str, ...]:
     for endpoint in found:
         if not re.fullmatch(r"(?:ssh|tcp|unix|npipe|http|https|fd)://\S+|[A-Za-z0-9][A-Za-z0-9_.+-]*", endpoint):
             raise UsageError(
-                f"--hosts {endpoint!r} is neither an engine's address, such as ssh://user@node1, nor the name of a"
+                f"{option} {endpoint!r} is neither an engine's address, such as ssh://user@node1, nor the name of a"
                 " docker context"
             )
         if re.search(r"://[^/@]*:[^/@]*@", endpoint):
-            raise UsageError("--hosts: an address holds a password; let ssh use a key, or name a docker context")
+            raise UsageError(f"{option}: an address holds a password; let ssh use a key, or name a docker context")
         if found.count(endpoint) > 1:
-            raise UsageError(f"--hosts names {endpoint} twice")
+            raise UsageError(f"{option} names {endpoint} twice")
     return found

@@ -37,10 +37,11 @@ class Engine:
 
     directory: Path
     address: str = ""
+    private: bool = True
 
     def start(self) -> None:
         """Start it, or start it again."""
-        self.address = engine_script("start", "--private", directory=self.directory)["DOCKER_HOST"]
+        self.address = engine_script("start", *["--private"] * self.private, directory=self.directory)["DOCKER_HOST"]
 
     def give_tiny_image(self, others: "list[Engine]") -> None:
         """Make the image, and have the others hold the same one."""

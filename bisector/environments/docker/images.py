@@ -1,32 +1,26 @@
 """Candidates that are images which exist already: they are fetched by digest, and nothing is built."""
 
 import hashlib
-import io
 import json
 import os
 import re
-import tarfile
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 from bisector.environments.base import BuildFailedError
 from bisector.environments.docker.build import image_tag
-from bisector.environments.docker.cli import check_marker, cli_environment, docker_programs
+from bisector.environments.docker.cli import docker_programs
 from bisector.environments.docker.containers import ContainerEnvironment
-from bisector.environments.docker.engine import RUN_LABEL, engine
-from bisector.environments.docker.trial_container import try_container
+from bisector.environments.docker.engine import engine
+from bisector.environments.docker.fetching import fetch, held
+from bisector.environments.docker.trial_container import empty_image, try_container
 from bisector.file_axes.request import Inventory
 from bisector.image_axes.request import ImagesRequest, TaggedImage
-from bisector.model import Build, Candidate, Ended, Recipe
-from bisector.processes import run_process
+from bisector.model import Build, Candidate, Recipe
 from bisector.request import DockerRequest
 from pins.errors import EnvironmentFailureError, UsageError
-
-if TYPE_CHECKING:
-    import docker
 
 _GONE = re.compile(
     r"manifest unknown|manifest for .* not found|no matching manifest|not found: manifest", re.IGNORECASE
@@ -77,8 +71,7 @@ class ImageEnvironment(ContainerEnvironment):
         if self._to_plan:
             return
         self._check_containers()
-        with engine() as client:
-            empty = _empty_image(client, self._run_id)
+        empty = empty_image(self._run_id)
         try:
             self.notes += try_container(self._program, empty, self._request, self._options_of_trial, self._run_id)
         finally:
@@ -99,13 +92,12 @@ class ImageEnvironment(ContainerEnvironment):
         """See `Environment.build`: the image is fetched where the engine has it not."""
         image = self._image(recipe.candidate)
         reference = self._reference(image)
-        with engine() as client:
-            identity = _held(client, reference)
+        identity = held(reference)
         fetched = not identity
         if fetched:
             self._fetch(reference, image, directory, log, cancel)
         with engine() as client:
-            identity = identity or _held(client, reference)
+            identity = identity or held(reference)
             if not identity:
                 raise EnvironmentFailureError(f"{reference} was fetched, and the engine has it not; it was removed")
             name, _, tag = image_tag(self._run_id, recipe.input_hash).rpartition(":")
@@ -149,54 +141,8 @@ class ImageEnvironment(ContainerEnvironment):
                 f"the engine had {self.images.repository}:{image.tag} ({reference}) when the run began, and has it no"
                 " more; no registry has it"
             )
-        directory.mkdir(parents=True, exist_ok=True)
-        ended = run_process(
-            [self._program, "pull", "--", reference],
-            environment=cli_environment(),
-            directory=directory,
-            log=log,
-            marker=f"{self._run_id}.{directory.name}",
-            timeout=self._build_timeout,
-            cancel=cancel,
-        )
-        if ended.exit_status != 0 or ended.timed_out or ended.cancelled:
-            self._not_fetched(f"{self.images.repository}:{image.tag}", ended)
-
-    def _not_fetched(self, name: str, ended: Ended) -> None:
-        if ended.cancelled:
-            raise BuildFailedError("fetching was cancelled", ended)
-        said = " ".join((ended.errors or ended.output or ended.not_started).split())
-        if ended.timed_out:
-            raise BuildFailedError(f"{name} was not fetched within {ended.seconds:.0f} s", ended)
-        if _GONE.search(said):
-            raise BuildFailedError(f"{name} is gone, or not for this platform: {said}", ended)
-        with engine():  # where it has gone, that is what is to be said
-            pass
-        full = "; the engine's disk is full: `docker system df` shows what fills it" if _DISK_FULL.search(said) else ""
-        raise EnvironmentFailureError(
-            f"{name} could not be fetched: {said or f'exit status {ended.exit_status}'}{full}; nothing is concluded"
-            " from this"
-        )
-
-
-def _held(client: "docker.DockerClient", reference: str) -> str:
-    """The engine's id of an image that it has, "" where it has none."""
-    from docker.errors import ImageNotFound
-
-    try:
-        return str(client.images.get(reference).id)
-    except ImageNotFound:
-        return ""
-
-
-def _empty_image(client: "docker.DockerClient", run_id: str) -> str:
-    """An image without a file, by its id, with which the user's arguments are tried."""
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w"):
-        pass
-    name = image_tag(run_id, check_marker(run_id).rpartition(".")[2])
-    repository, _, tag = name.rpartition(":")
-    client.api.import_image_from_data(
-        archive.getvalue(), repository=repository, tag=tag, changes=[f"LABEL {RUN_LABEL}={run_id}"]
-    )
-    return str(client.images.get(name).id)
+        marker = f"{self._run_id}.{directory.name}"
+        try:
+            fetch(self._program, reference, directory, log, marker, timeout=self._build_timeout, cancel=cancel)
+        except BuildFailedError as error:
+            raise BuildFailedError(f"{self.images.repository}:{image.tag}: {error}", error.ended) from error

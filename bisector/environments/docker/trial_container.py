@@ -3,13 +3,17 @@
 Better before the first build, which may take an hour, than after it.
 """
 
+import io
+import tarfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 from bisector.environments.docker.aftermath import words_of
+from bisector.environments.docker.build import image_tag
 from bisector.environments.docker.cli import check_marker, cli_environment, require_values
 from bisector.environments.docker.container import Container, create, remove, run_container
+from bisector.environments.docker.engine import RUN_LABEL, engine
 from bisector.environments.docker.files import room_archive
 from bisector.environments.docker.refusals import lacks_user, to_blame, users_options
 from bisector.environments.docker.run import ROOM
@@ -56,6 +60,20 @@ def try_container(
             return _start_empty(container, request, room / "log")
         finally:
             remove(container.id)
+
+
+def empty_image(run_id: str) -> str:
+    """Make an image without a file, with which the user's arguments are tried: its id."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w"):
+        pass
+    name = image_tag(run_id, check_marker(run_id).rpartition(".")[2])
+    repository, _, tag = name.rpartition(":")
+    with engine() as client:
+        client.api.import_image_from_data(
+            archive.getvalue(), repository=repository, tag=tag, changes=[f"LABEL {RUN_LABEL}={run_id}"]
+        )
+        return str(client.images.get(name).id)
 
 
 def _start_empty(container: Container, request: DockerRequest, log: Path) -> tuple[str, ...]:
