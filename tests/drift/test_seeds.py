@@ -169,7 +169,7 @@ def test_vllms_base_image_on_the_tenth_of_august() -> None:
     assert "stage build_aiter ends with 3.0.4 (aiter@v0.1.19:requirements.txt:22)" in skew.summary
     assert "stage final has 3.1.0 (line 61)" in skew.summary
     assert "pybind11 came to 3.0.4" in floating.summary
-    assert "(2026-08-05) and comes to 3.1.0 now" in floating.summary
+    assert "(2026-08-05), and comes to 3.1.0 now" in floating.summary
     assert len(found) == 2
 
 
