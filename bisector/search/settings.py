@@ -10,8 +10,6 @@ WORST_EXPECTED_RATE = 0.3
 
 HIGH_RATE = 0.24
 """From an error rate like this one on, as far as runs have shown it, the belief is trusted less."""
-LEAST_HITS = 2
-"""Hits demanded at each witness once runs have contradicted each other: the belief then knows what a run is worth."""
 
 
 class Observation(StrEnum):
@@ -145,12 +143,6 @@ class SearchSettings:
             return self.confidence
         share = 2.0 if not contradicted else 1.5 if worst_rate < HIGH_RATE else 2.5
         return 1.0 - (1.0 - self.confidence) / share
-
-    def hits_needed(self, *, contradicted: bool) -> int:
-        """Hits demanded at each witness by now."""
-        if contradicted and self.confirmations is None:
-            return min(self.hits, LEAST_HITS)
-        return self.hits
 
     @property
     def threshold_if_flaky(self) -> float:

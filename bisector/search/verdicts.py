@@ -57,7 +57,7 @@ def confirm(known: Knowledge, running: Counter[int]) -> Decision | None:
         return give_up(known, f"{evidence.runs} runs did not settle it") if spent else None
     lower, upper = known.answer
     bracketed = lower >= 0 and upper <= known.steps
-    enough = settings.hits_needed(contradicted=known.open_group is None) if bracketed else settings.end_hits
+    enough = settings.hits if bracketed else settings.end_hits
     missing = [(witness, enough - hits) for witness, hits in _hits(known).items() if hits < enough]
     if not missing and bracketed and _flaky_all_the_same(known):
         missing = [(witness, 1) for witness in _hits(known)]
