@@ -184,11 +184,17 @@ def _gathered(
 
 def _taken_for_granted(request: WindowsRequest, environments: "FileEnvironments", target: Target) -> tuple[str, ...]:
     """What a Dockerfile does not tell, and this machine had to."""
-    if request.python or environments.python or not environments.is_image:
+    if not environments.is_image or "/" in request.python:
         return ()
+    missing = [] if request.python or environments.python else [("Python", "--python 3.12")]
+    if not (environments.glibc or request.platform):
+        missing.append(("C library", "--platform manylinux_2_39_x86_64"))
+    if not missing:
+        return ()
+    what, how = " and ".join(name for name, _ in missing), " or ".join(option for _, option in missing)
     return (
-        f"{environments.file} does not tell which Python it has: {target.python}, which runs this, is taken for it; "
-        "say --python",
+        f"{environments.file} does not tell which {what} it has, and what it installs depends on it: "
+        f"{target.description} is taken from this machine; say otherwise with {how}",
     )
 
 
