@@ -333,3 +333,6 @@ def test_base_images_of_one_name_are_compared_and_others_are_not(watched: Watche
     assert watched.findings(VALUES_DISAGREE) == []
     watched.write({"b/Dockerfile": text.format("rocm/dev:7.1")})
     assert only(watched.findings(VALUES_DISAGREE)).pin == "rocm/dev"
+    both = text.format("rocm/dev:7.2") + "FROM rocm/dev:7.1\nRUN true\n"
+    watched.write({"a/Dockerfile": both, "b/Dockerfile": both})
+    assert watched.findings(VALUES_DISAGREE) == []

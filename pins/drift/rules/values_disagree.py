@@ -55,7 +55,8 @@ async def _check(
         else:
             groups.append((value, [watched]))
     places = {value: {watched.about.place for watched in some} for value, some in groups}
-    if len(groups) < 2 or len(set().union(*places.values())) < 2:
+    everywhere = set().union(*places.values())
+    if len(everywhere) < 2 or all(files == everywhere for files in places.values()):  # each file has the same values
         return ok()
     told = [
         f"{value}: {', '.join(f'{watched.about.file}:{watched.about.line}' for watched in some)}"
