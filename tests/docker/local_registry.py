@@ -78,12 +78,12 @@ class LocalRegistry:
 
 
 @contextmanager
-def serving_images(directory: Path, *, closed: bool = False) -> Iterator[LocalRegistry]:
-    """Serve a registry; `closed` to all but `USER` with `PASSWORD`."""
+def serving_images(directory: Path, *, closed: bool = False, address: str = "127.0.0.1") -> Iterator[LocalRegistry]:
+    """Serve a registry at an address of this machine; `closed` to all but `USER` with `PASSWORD`."""
     program = shutil.which("docker-registry")
     assert program is not None
     directory.mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as free:
+    with socket.create_server((address, 0)) as free:
         port = free.getsockname()[1]
     authentication = ""
     if closed:
@@ -91,12 +91,12 @@ def serving_images(directory: Path, *, closed: bool = False) -> Iterator[LocalRe
         authentication = f"auth: {{htpasswd: {{realm: here, path: {directory / 'users'}}}}}\n"
     (directory / "registry.yml").write_text(
         f"version: 0.1\nlog: {{level: error}}\nstorage: {{filesystem: {{rootdirectory: {directory / 'images'}}}}}\n"
-        f"http: {{addr: '127.0.0.1:{port}'}}\n{authentication}"
+        f"http: {{addr: '{address}:{port}'}}\n{authentication}"
     )
     with (directory / "log").open("wb") as log:
         server = subprocess.Popen([program, "serve", str(directory / "registry.yml")], stdout=log, stderr=log)
         try:
-            registry = LocalRegistry(f"127.0.0.1:{port}", (USER, PASSWORD) if closed else None)
+            registry = LocalRegistry(f"{address}:{port}", (USER, PASSWORD) if closed else None)
             until = time.monotonic() + 30
             while not _answers(registry):
                 assert time.monotonic() < until, (directory / "log").read_text()

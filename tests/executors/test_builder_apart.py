@@ -19,6 +19,7 @@ from bisector.report.model import Verdict
 from bisector.request import DockerRequest, RunRequest
 from tests.docker.conftest import SYSTEM
 from tests.docker.local_registry import PASSWORD, USER, LocalRegistry, serving_images
+from tests.executors.network_spaces import Space, joined_space
 from tests.executors.ray_clusters import answered
 from tests.executors.test_docker_hosts import BROKEN_FROM_9, DOCKERFILE, Engine, nothing_bad
 from tests.session.conftest import Ask
@@ -27,27 +28,33 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
 
 @pytest.fixture
-def registry(tmp_path: Path) -> Iterator[LocalRegistry]:
+def space() -> Iterator[Space]:
+    """Both engines live in it, for an engine takes a network's bridge away from the others there."""
+    with joined_space() as made:
+        yield made
+
+
+@pytest.fixture
+def registry(tmp_path: Path, space: Space) -> Iterator[LocalRegistry]:
     if shutil.which("docker-registry") is None:
         pytest.skip("no docker-registry here; Debian's package of that name has it")
-    with serving_images(tmp_path / "registry") as found:
+    with serving_images(tmp_path / "registry", address=space.here) as found:
         yield found
 
 
 @pytest.fixture
-def engines(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Engine, Engine]]:
+def engines(space: Space) -> Iterator[tuple[Engine, Engine]]:
     """A builder and a smoke machine, both of which reach the registry of this machine."""
     if shutil.which("dockerd", path=SYSTEM) is None:
         pytest.skip("no dockerd here; `scripts/docker-engine start` as root installs it")
-    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")  # so that none is reachable
     with ExitStack() as stack:
         made = []
         for _ in range(2):
             directory = Path(tempfile.mkdtemp(prefix="engine-"))
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
-            # Two engines of one network would take its bridge from one another.
-            (directory / "daemon.json").write_text(json.dumps({"bridge": "none", "iptables": False}))
-            made.append(Engine(directory, private=False))
+            setting = {"bridge": "none", "iptables": False, "insecure-registries": [f"{space.here}/32"]}
+            (directory / "daemon.json").write_text(json.dumps(setting))
+            made.append(Engine(directory, inside=tuple(space.inside)))
             made[-1].start()
             stack.callback(made[-1].stop)
         made[0].give_tiny_image([])
@@ -135,8 +142,9 @@ def test_credentials_that_are_refused_stop_the_run_and_it_goes_on_with_new_ones(
     request_over: Callable[..., RunRequest],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    space: Space,
 ) -> None:
-    with serving_images(tmp_path / "closed", closed=True) as closed:
+    with serving_images(tmp_path / "closed", closed=True, address=space.here) as closed:
         result = session.bisect(request_over(registry=f"{closed.host}/team/probes", run_directory=tmp_path / "run"))
         assert result.verdict is Verdict.INFRASTRUCTURE
         assert "could not be put into the registry" in result.summary

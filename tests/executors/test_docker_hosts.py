@@ -1,6 +1,8 @@
 """Two Docker engines of this machine, each with its own socket and data, as two hosts."""
 
+import os
 import shutil
+import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +19,7 @@ from bisector.model import Outcome
 from bisector.report.model import Result, Verdict
 from bisector.request import DockerRequest, RunRequest
 from tests.docker.conftest import SYSTEM
-from tests.docker.docker_setting import engine_script, tiny_archive
+from tests.docker.docker_setting import SCRIPT, engine_script, tiny_archive
 from tests.executors.ray_clusters import answered, keeping_notes
 from tests.session.conftest import Ask
 
@@ -33,15 +35,20 @@ BROKEN_FROM_9 = 'read version < /version; test "$version" -lt 9 || { echo "Value
 
 @dataclass
 class Engine:
-    """A private engine in its directory, with the image `tiny`."""
+    """A private engine in its directory; `inside` are the words before a command that start it in another network."""
 
     directory: Path
     address: str = ""
-    private: bool = True
+    inside: tuple[str, ...] = ()
 
     def start(self) -> None:
         """Start it, or start it again."""
-        self.address = engine_script("start", *["--private"] * self.private, directory=self.directory)["DOCKER_HOST"]
+        if not self.inside:
+            self.address = engine_script("start", "--private", directory=self.directory)["DOCKER_HOST"]
+            return
+        variables = {**os.environ, "BISECTOR_ENGINE_DIR": str(self.directory), "DOCKER_HOST": "unix:///nowhere.sock"}
+        subprocess.run([*self.inside, SCRIPT, "start"], env=variables, check=True, capture_output=True, timeout=300)
+        self.address = f"unix://{self.directory}/docker.sock"
 
     def give_tiny_image(self, others: "list[Engine]") -> None:
         """Make the image, and have the others hold the same one."""

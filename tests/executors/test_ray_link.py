@@ -1,0 +1,74 @@
+"""A Ray cluster over two networks that are joined by one link, which is cut."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bisector import session
+from bisector.model import Outcome
+from tests.executors.network_spaces import Space, joined_space
+from tests.executors.ray_clusters import BROKEN_FROM_9, ROOT, answered, begun, counted, keeping_notes, wait_until
+from tests.session.conftest import Ask
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+RAY = Path(sys.executable).with_name("ray")
+
+
+def start_node(space: Space, *words: str, inside: bool, room: Path) -> subprocess.Popen[bytes]:
+    """Start the daemons of one node; they end with the process that is returned."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
+    command = [str(RAY), "start", "--block", "--disable-usage-stats", *words]
+    log = (room / f"{'there' if inside else 'here'}.log").open("wb")
+    return subprocess.Popen([*space.inside * inside, *command], env=variables, stdout=log, stderr=log)
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Iterator[tuple[Space, str]]:
+    """A head that takes work here, a node on the other side of the link, and the head's address."""
+    import ray
+
+    with joined_space() as made:
+        address = f"{made.here}:6399"
+        common = ("--num-cpus=2", '--resources={"docker": 1}')
+        head = ("--head", f"--node-ip-address={made.here}", "--port=6399", "--include-dashboard=false")
+        nodes = [start_node(made, *head, *common, inside=False, room=tmp_path)]
+        try:
+            wait_until(lambda: "successfully" in (tmp_path / "here.log").read_text() or nodes[0].poll() is not None)
+            nodes.append(
+                start_node(
+                    made, f"--address={address}", f"--node-ip-address={made.there}", *common, inside=True, room=tmp_path
+                )
+            )
+            wait_until(lambda: "Ray runtime started" in (tmp_path / "there.log").read_text())
+            yield made, address
+        finally:
+            ray.shutdown()
+            for node in reversed(nodes):
+                node.terminate()
+            for node in nodes:
+                node.wait(60)
+
+
+def test_a_link_that_is_cut_loses_nothing(space: tuple[Space, str], ask: Ask, tmp_path: Path) -> None:
+    network, address = space
+    build, count = counted(tmp_path, 3)
+
+    def cut() -> None:
+        wait_until(lambda: begun(count) >= 2)
+        network.cut()
+
+    cutter = threading.Thread(target=cut)
+    cutter.start()
+    said: list[str] = []
+    request = ask(BROKEN_FROM_9, build=build, workers=2, executor="ray", ray_address=address)
+    result = session.bisect(request, reporter=keeping_notes(said))
+    cutter.join()
+    answered(result)
+    assert any("lost, and begun again" in text for text in said), said
+    assert not any(probe.outcome is Outcome.UNBUILDABLE for probe in result.probes)
