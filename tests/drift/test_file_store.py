@@ -127,7 +127,7 @@ def test_a_run_that_is_killed_leaves_the_document_and_the_lock_free(store: FileS
 def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with (
-        pytest.raises(EnvironmentFailureError, match="cannot lock"),
+        pytest.raises(EnvironmentFailureError, match="cannot be read: Not a directory"),
         FileStore(tmp_path / "file" / "state.json").held(),
     ):
         raise AssertionError
@@ -154,3 +154,27 @@ def test_a_place_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
 def test_push_goes_with_a_branch_only(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--push goes with"):
         state_store("file:x", directory=tmp_path, targets=(), push="origin")
+
+
+def test_a_link_stays_one_and_what_it_leads_to_is_replaced(tmp_path: Path, remembered: Remembered) -> None:
+    target, link = tmp_path / "kept" / "state.json", tmp_path / "state.json"
+    link.symlink_to(target)
+    with FileStore(link).held() as held:
+        held.save(lambda _: remembered, "one")
+        with pytest.raises(EnvironmentFailureError, match="another check holds"), FileStore(target).held():
+            raise AssertionError
+    assert link.is_symlink()
+    assert read(target.read_bytes()) == remembered
+    with FileStore(link).held() as held:
+        assert held.remembered == remembered
+
+
+def test_only_a_regular_file_is_read_and_replaced(tmp_path: Path) -> None:
+    pipe, around = tmp_path / "pipe", tmp_path / "around"
+    os.mkfifo(pipe)
+    around.symlink_to(around)
+    with pytest.raises(UsageError, match="is no regular file"), FileStore(pipe).held():
+        raise AssertionError
+    with pytest.raises(EnvironmentFailureError, match="cannot be read"), FileStore(around).held():
+        raise AssertionError
+    assert sorted(tmp_path.iterdir()) == [around, pipe]

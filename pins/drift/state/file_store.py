@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,32 +33,48 @@ class FileStore:
 
     @contextmanager
     def held(self) -> Iterator["_HeldFile"]:
-        """Hold the document for a run; see `StateStore`."""
-        if self.path.is_dir():
-            raise UsageError(f"--state {self.shown} is a directory; name a file")
-        with lock_on(self.path.with_name(self.path.name + ".lock"), wait=False) as mine:
+        """Hold the document for a run; see `StateStore`. Of a link, what it leads to is held, read and replaced."""
+        path = self._path()
+        with lock_on(path.with_name(path.name + ".lock"), wait=False) as mine:
             if not mine:
                 raise EnvironmentFailureError(
                     f"another check holds {self.shown}; let it end, or name another place with --state"
                 )
-            yield self._read()
+            yield _read(path)
 
-    def _read(self) -> "_HeldFile":
+    def _path(self) -> Path:
         try:
-            data = self.path.read_bytes()
+            path = self.path.resolve()
+            kind = path.stat().st_mode
         except FileNotFoundError:
-            return _HeldFile(self.path, Remembered(), ())
-        except OSError as error:
-            raise EnvironmentFailureError(f"{self.path} cannot be read: {error.strerror}") from error
-        aside = self._aside()
-        remembered, note = taken_in(data, str(self.path), aside.name)
-        return _HeldFile(self.path, remembered, (note,) if note else (), aside if note else None)
+            return path
+        except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to one another
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            raise EnvironmentFailureError(f"--state {self.shown} cannot be read: {why}") from error
+        if stat.S_ISDIR(kind):
+            raise UsageError(f"--state {self.shown} is a directory; name a file")
+        if not stat.S_ISREG(kind):  # to replace a device such as /dev/null would harm everybody
+            raise UsageError(f"--state {self.shown} is no regular file; name one, or one that does not exist yet")
+        return path
 
-    def _aside(self) -> Path:
-        """A name that no file has yet."""
-        stem = f"{self.path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-        names = (self.path.with_name(stem if not count else f"{stem}-{count}") for count in range(1000))
-        return next(name for name in names if not name.exists())
+
+def _read(path: Path) -> "_HeldFile":
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return _HeldFile(path, Remembered(), ())
+    except OSError as error:
+        raise EnvironmentFailureError(f"{path} cannot be read: {error.strerror}") from error
+    aside = _aside(path)
+    remembered, note = taken_in(data, str(path), aside.name)
+    return _HeldFile(path, remembered, (note,) if note else (), aside if note else None)
+
+
+def _aside(path: Path) -> Path:
+    """A name that no file has yet."""
+    stem = f"{path.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    names = (path.with_name(stem if not count else f"{stem}-{count}") for count in range(1000))
+    return next(name for name in names if not name.exists())
 
 
 @dataclass
