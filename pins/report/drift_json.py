@@ -4,12 +4,11 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
-from urllib.parse import quote
 
 from pins.drift.model import Rule
 from pins.drift.report import DriftReport, Reported, State
 from pins.json_document import installed_version, opening
-from pins.report.hazards_json import LEVELS, SARIF_SCHEMA
+from pins.report.hazards_json import LEVELS, SARIF_SCHEMA, address
 
 
 def drift_object(report: DriftReport) -> dict[str, Any]:
@@ -107,7 +106,7 @@ def _result(reported: Reported, index: dict[str, int]) -> dict[str, Any]:
         result["locations"] = [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": quote(one.file.lstrip("/")), "uriBaseId": "%SRCROOT%"},
+                    "artifactLocation": address(one.file),
                     "region": {"startLine": max(one.line, 1)},
                 }
             }

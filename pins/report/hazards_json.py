@@ -86,7 +86,7 @@ def _result(hazard: Hazard, index: dict[str, int]) -> dict[str, Any]:
     }
     location = {
         "physicalLocation": {
-            "artifactLocation": _address(hazard.identity or hazard.file),
+            "artifactLocation": address(hazard.identity or hazard.file),
             "region": region,
         }
     }
@@ -104,9 +104,9 @@ def _result(hazard: Hazard, index: dict[str, int]) -> dict[str, Any]:
     return result
 
 
-def _address(path: str) -> dict[str, str]:
+def address(path: str) -> dict[str, str]:
     """A file from the top of its repository; where it is in none, by its whole path."""
-    address = quote(os.fsencode(path))  # a name may be no text at all
+    uri = quote(os.fsencode(path))  # a name may be no text at all
     if path.startswith("/"):
-        return {"uri": f"file://{address}"}
-    return {"uri": address, "uriBaseId": "%SRCROOT%"}
+        return {"uri": f"file://{uri}"}
+    return {"uri": uri, "uriBaseId": "%SRCROOT%"}

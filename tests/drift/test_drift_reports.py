@@ -149,6 +149,14 @@ def test_sarif_says_what_is_new_and_suppresses_what_is_acknowledged(report: Drif
     assert notification["message"]["text"] == "triton, yanked: the index is down"
 
 
+def test_sarif_names_files_whose_names_are_no_text_or_stand_in_no_repository() -> None:
+    for file, uri in (("docker/a b\udcff.txt", "docker/a%20b%FF.txt"), ("/room/a.txt", "file:///room/a.txt")):
+        about = About("numpy", file, file, 3)
+        report = Days().run(checked(finding("skew", about, "x", "x"), about=about, rule="skew"), rules=["skew"])
+        [result] = json.loads(drift_sarif(report, RULES))["runs"][0]["results"]
+        assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
+
+
 def test_annotations_are_of_what_is_new_the_worst_first_and_at_most_ten() -> None:
     about = [About(f"pin{number}", "Dockerfile", "Dockerfile", number + 1) for number in range(12)]
     severities = [Severity.NOTE, Severity.WARNING, Severity.ERROR] * 4
