@@ -139,7 +139,9 @@ def watch(request: WatchRequest) -> Watched:
 def _with_all_pins(reading: FileReading, tree: Tree, patterns: tuple[Pattern, ...]) -> FileReading:
     """The file with the pins of those that it includes, and those that the user describes."""
     found = reading.pin_set
-    if reading.kind == "requirements" and reading.identity:
+    if reading.kind == "document":  # it was named, so content decides where the name says nothing
+        found = read_pins(reading.data, reading.file)
+    elif reading.kind == "requirements" and reading.identity:
         options = ReadOptions(context=Shown(tree.context(), reading.identity, reading.file))
         found = read_pins(reading.data, reading.file, options, within=reading.identity)
     fitting = tuple(pattern for pattern in patterns if pattern.fits(reading.identity or reading.file))

@@ -60,6 +60,13 @@ def test_pins_that_the_user_describes_are_watched(project: Repository) -> None:
     assert named(watched(project.path / "ci.txt").subject) == [("ci.txt", "triton")]
 
 
+def test_of_a_file_that_is_named_content_decides_where_its_name_says_nothing(project: Repository) -> None:
+    project.commit(NOW, "begin", {"what we need.txt": "triton==3.4.0\n", "notes.txt": "We wait.\n"})
+    assert named(watched(project.path / "what we need.txt").subject) == [("what we need.txt", "triton")]
+    [unread] = watched(project.path / "notes.txt").unknown
+    assert "not a kind of file whose pins are known" in unread.reason
+
+
 def test_files_of_two_repositories_are_kept_apart(project: Repository, tmp_path: Path) -> None:
     other = Repository(tmp_path / "other")
     for repository in (project, other):
