@@ -20,7 +20,7 @@ from pins.command_line import (
     say,
     wants_color,
 )
-from pins.errors import UsageError
+from pins.errors import EnvironmentFailureError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target
 
 if TYPE_CHECKING:
@@ -133,14 +133,18 @@ def _drift(
         webhook,
     )
 
+    def show(report: "DriftReport") -> None:
+        text = _drawn(report, running, output_format, output, no_color, verbose)
+        try:
+            deliver(text, output)
+        except OSError as error:
+            raise EnvironmentFailureError(f"the report cannot be written: {error.strerror}") from error
+
     def check() -> int:
-        ended = _checked(asked, say if not quiet else lambda _: None)
-        code = deliver(
-            _drawn(ended.report, running, output_format, output, no_color, verbose), output, ended.report.exit_code
-        )
+        ended = _checked(asked, show, say if not quiet else lambda _: None)
         if ended.failure is not None:
             raise ended.failure
-        return code
+        return ended.report.exit_code
 
     if every:
         from pins.drift.repeating import interval, repeat
@@ -169,7 +173,7 @@ class _Asked:
     webhook: str
 
 
-def _checked(asked: _Asked, progress: Callable[[str], None]) -> "Ended":
+def _checked(asked: _Asked, show: "Callable[[DriftReport], None]", progress: Callable[[str], None]) -> "Ended":
     from pins.drift.running import RunRequest, run
     from pins.drift.tools import open_tools
     from pins.drift.watching import WatchRequest, watch
@@ -190,7 +194,7 @@ def _checked(asked: _Asked, progress: Callable[[str], None]) -> "Ended":
         )
     )
     store = _store(asked, watched)
-    tell = _told(asked, watched)
+    tell = [*_told(asked, watched), show]
     pins = sum(1 for _ in watched.subject.pins())
     files = len(watched.subject.files)
     progress(f"Checking {pins} pin{'s' * (pins != 1)} in {files} file{'s' * (files != 1)}.")

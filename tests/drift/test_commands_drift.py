@@ -86,6 +86,14 @@ def test_each_form_goes_into_a_file(place: Place, form: str) -> None:
         jsonschema.validate(json.loads(text), SCHEMA, jsonschema.Draft202012Validator)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_what_could_not_be_written_is_new_again(place: Place) -> None:
+    place.release()
+    done = place.run("drift", "docker", "--output", "/dev/full", code=6)
+    assert "the report cannot be written: No space left on device" in done.stderr
+    assert "1 new" in place.run("drift", "docker", code=1).stdout
+
+
 def test_rules_are_listed_and_chosen(place: Place) -> None:
     listed = place.run("drift", "--rules", code=0).stdout
     assert [line.split()[0] for line in listed.splitlines()] == [rule.id for rule in RULES]
