@@ -17,9 +17,8 @@ def python_of(file: WatchedFile) -> str:
 
 
 def tells_python(file: WatchedFile) -> bool:
-    """Whether a file says itself which Python it is for; the name of a base image only lets one guess."""
-    named = any(pin.name == "python" and pin.value for pin in file.reading.pin_set.pins)
-    return named or _in_paths(file.reading.data) != "" or file.reading.kind != "dockerfile"
+    """Whether a file says itself which Python it is for; names of base images and paths only let one guess."""
+    return any(pin.name == "python" and pin.value for pin in file.reading.pin_set.pins)
 
 
 @lru_cache(maxsize=512)

@@ -164,8 +164,11 @@ def test_requirements_that_a_command_edits_first_may_be_others(watched: Watched,
 def test_the_python_of_a_file_may_be_told_by_its_paths(watched: Watched, local_index: LocalIndex) -> None:
     local_index.add("spam", "1.0", requires_python="==3.10.*", upload_time=days(-30))
     patched = "RUN patch -p1 -d /opt/venv/lib/python3.10/site-packages < /tmp/x.patch\n"
-    watched.write({"Dockerfile": f"FROM rocm/primus:v26.4\nRUN pip install spam==1.0\n{patched}"})
+    text = f"FROM rocm/primus:v26.4\nRUN pip install spam==1.0\n{patched}"
+    watched.write({"Dockerfile": text})
     assert watched.findings(UNRESOLVABLE_PINS) == []
+    watched.write({"Dockerfile": text.replace("3.10", "3.9")})  # which may be for a case that never comes
+    assert len(watched.unknown(UNRESOLVABLE_PINS)) == 1
 
 
 # -- stages that differ ------------------------------------------------------------------------------------------------
