@@ -98,6 +98,7 @@ class Prober:
         self._script_digest = digest_of(smoke.path)
         self._active: dict[Future[object], _Active] = {}
         self._ready: list[Finished] = []
+        self._building: dict[str, str] = {}
         self._places = Places(run_directory)
         self._host_facts: dict[str, dict[str, str]] = getattr(environment, "host_facts", dict)()
         if self._host_facts:
@@ -217,6 +218,7 @@ class Prober:
             left = HEARTBEAT if deadline is None else min(HEARTBEAT, deadline - time.monotonic())
             if left <= 0:
                 break
+            self._look_at_hosts()
             for future in self._executor.wait(set(self._active), left):
                 active = self._active.pop(future)
                 assert active.after is not None
@@ -232,6 +234,15 @@ class Prober:
             finished += self._ready
             self._ready = []
         return finished
+
+    def _look_at_hosts(self) -> None:
+        """Record what is built where, for `bisector status`, and pass on what hosts say."""
+        building = getattr(self._environment, "building", dict)()
+        if building != self._building:
+            self._building = building
+            self._journal.set_meta("building", to_json(building))
+        for said in getattr(self._environment, "take_said", list)():
+            self._reporter(Note(said))
 
     def probe(self, candidate: Candidate, why: str) -> Finished:
         """One probe from start to end, with nothing else under way."""

@@ -1,5 +1,6 @@
 """What a run is doing at this moment, read from outside: for `bisector status`."""
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -22,14 +23,16 @@ def activity_of(run_directory: Path, now: datetime) -> tuple[str, ...]:
     journal = Journal(run_directory / JOURNAL, writable=False)
     try:
         candidates = {entry.id: entry.candidate for entry in journal.probes()}
+        places: dict[str, str] = json.loads(journal.meta("building") or "{}")
         begun = [
-            (build.started, f"building {pins_phrase(candidates[build.probe])}")
+            (build.started, f"building {pins_phrase(candidates[build.probe])}{_on(places.get(build.probe, ''))}")
             for build in journal.builds()
             if build.status is BuildStatus.STARTED
         ]
+        several = bool(journal.meta("hosts"))
         latest = {run.probe: run for run in journal.runs()}
         begun += [
-            (run.started, f"running {pins_phrase(candidates[run.probe])}")
+            (run.started, f"running {pins_phrase(candidates[run.probe])}{_on(run.host if several else '')}")
             for run in latest.values()
             if run.ended is None
         ]
@@ -40,3 +43,7 @@ def activity_of(run_directory: Path, now: datetime) -> tuple[str, ...]:
         for since, what in sorted(begun)
         if since.timestamp() >= driven_since
     )
+
+
+def _on(host: str) -> str:
+    return f" on {host}" if host else ""

@@ -40,6 +40,7 @@ class SpreadEnvironment(AroundEnvironment):
         self._free = dict.fromkeys(self._hosts, slots)
         self._aside: dict[str, str] = {}
         self._failures: dict[str, int] = {}
+        self._building: dict[str, str] = {}
         self._changed = threading.Condition()
 
     @property
@@ -109,8 +110,20 @@ class SpreadEnvironment(AroundEnvironment):
             return self._built(host, recipe, directory, log, cancel)
 
     def _built(self, host: Host, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
-        with watched(host, cancel) as stop:
-            return replace(host.environment.build(recipe, directory, log, stop), host=host.name)
+        self._building[directory.name] = host.name
+        try:
+            with watched(host, cancel) as stop:
+                return replace(host.environment.build(recipe, directory, log, stop), host=host.name)
+        finally:
+            self._building.pop(directory.name, None)
+
+    def building(self) -> dict[str, str]:
+        """What is being built now, and on which host."""
+        return dict(self._building)
+
+    def take_said(self) -> list[str]:
+        """What hosts have to say since the last time, in sentences: that work waits for room, say."""
+        return [said for host in self._hosts.values() for said in getattr(host, "take_said", list)()]
 
     def forget(self, recipe: Recipe) -> None:
         """See `Environment.forget`."""

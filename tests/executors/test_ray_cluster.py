@@ -120,3 +120,24 @@ def test_what_a_killed_driver_has_begun_is_taken_up(cluster: Any, ask: Ask, tmp_
     versions = count.read_text().split()
     built = [line for line in count.read_text().splitlines() if not line.startswith("begun")]
     assert begun(count) == len(built) == len(set(built)), versions
+
+
+@pytest.mark.slow
+def test_resources_that_others_hold_are_waited_for_and_that_is_said(
+    cluster: Any, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray
+
+    monkeypatch.setattr("bisector.executors.ray.hosts.BUSY_SECONDS", 1.0)
+    ray.init(address=cluster.address, namespace="bisector", log_to_driver=False)
+
+    @ray.remote(resources={"docker": 1}, scheduling_strategy="SPREAD")
+    def hold() -> None:
+        threading.Event().wait(8)
+
+    for _ in range(2):
+        hold.remote()
+    said: list[str] = []
+    result = session.bisect(on(cluster, ask(BROKEN_FROM_9)), reporter=keeping_notes(said))
+    answered(result)
+    assert any("is busy: build p00" in text for text in said), said

@@ -39,13 +39,13 @@ def space(tmp_path: Path) -> Iterator[tuple[Space, str]]:
         head = ("--head", f"--node-ip-address={made.here}", "--port=6399", "--include-dashboard=false")
         nodes = [start_node(made, *head, *common, inside=False, room=tmp_path)]
         try:
-            wait_until(lambda: "successfully" in (tmp_path / "here.log").read_text() or nodes[0].poll() is not None)
+            wait_until(lambda: "will now block" in (tmp_path / "here.log").read_text())
             nodes.append(
                 start_node(
                     made, f"--address={address}", f"--node-ip-address={made.there}", *common, inside=True, room=tmp_path
                 )
             )
-            wait_until(lambda: "Ray runtime started" in (tmp_path / "there.log").read_text())
+            wait_until(lambda: "will now block" in (tmp_path / "there.log").read_text())
             yield made, address
         finally:
             ray.shutdown()

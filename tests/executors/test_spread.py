@@ -1,14 +1,18 @@
 """Runs over several hosts, small ones of this machine, whose failures are provoked."""
 
+import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from bisector import session
+from bisector.cli.activity import activity_of
 from bisector.environments.base import UnhealthyError
 from bisector.executors.health import command_at
 from bisector.model import Outcome
 from bisector.report.model import Result, Verdict
+from bisector.runs import find_run
 from pins.errors import EnvironmentFailureError, UsageError
 from tests.executors.ray_clusters import BROKEN_FROM_9, answered, keeping_notes
 from tests.executors.small_hosts import SmallHost, Trouble, over
@@ -227,3 +231,17 @@ def test_a_machine_is_asked_by_ssh_where_the_engine_is_reached_so() -> None:
     assert command_at("unix:///run/docker.sock", ("true",)) == ("true",)
     with pytest.raises(UsageError, match="nothing but an engine answers"):
         command_at("tcp://node1:2376", ("true",))
+
+
+def test_status_says_which_host_does_what(hosts: list[SmallHost], ask: Ask) -> None:
+    seen: list[str] = []
+
+    def look(host: SmallHost, kind: str) -> None:
+        if kind == "build":
+            threading.Event().wait(2.5)
+            run = find_run(None)
+            seen.extend(activity_of(run, datetime.now(UTC)))
+
+    hosts[0].trouble = look
+    answered(session.bisect(ask(BROKEN_FROM_9, repeat=1)))
+    assert any(text.startswith("building widget ") and " on a, " in text for text in seen), seen

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from bisector.executors.ray.work import Answer, Setting, cancel_file, do, log_file, place_of
+from bisector.executors.ray.work import Answer, Setting, begun_file, cancel_file, do, log_file, place_of
 
 IDLE_SECONDS = 1800.0
 """After so long without a word from a driver, with nothing under way, an agent ends itself."""
@@ -31,10 +31,12 @@ class State:
     Attributes:
         answer: what it came to, None while it is under way.
         log: what it has printed since the offset that was asked for.
+        begun: whether it has got the resources that it takes.
     """
 
     answer: Answer | None
     log: bytes = b""
+    begun: bool = True
 
 
 class Agent:
@@ -77,6 +79,7 @@ class Agent:
                 return
             with suppress(OSError):
                 cancel_file(self._place, piece).unlink(missing_ok=True)
+                begun_file(self._place, piece).unlink(missing_ok=True)
                 log_file(self._place, piece).unlink(missing_ok=True)
             task = ray.remote(do).options(
                 max_retries=0,
@@ -111,13 +114,14 @@ class Agent:
                 answer = ray.get(known.answer)
             except ray.exceptions.RayError as error:
                 answer = Answer(failure="lost", message=f"{type(error).__name__}: {str(error).splitlines()[0][:300]}")
-        return State(answer, self._printed(piece, offset))
+        begun = answer is not None or begun_file(self._place, piece).exists()
+        return State(answer, self._printed(piece, offset), begun)
 
     def done_with(self, piece: str) -> None:
         """Forget a piece whose answer has been fetched."""
         with self._lock:
             self._pieces.pop(piece, None)
-        for file in (cancel_file(self._place, piece), log_file(self._place, piece)):
+        for file in (cancel_file(self._place, piece), begun_file(self._place, piece), log_file(self._place, piece)):
             with suppress(OSError):
                 file.unlink(missing_ok=True)
 

@@ -6,6 +6,7 @@ import io
 import os
 import tarfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -25,6 +26,8 @@ T = TypeVar("T")
 
 POLL_SECONDS = 2.0
 """How long an agent waits before it says that a piece is still under way."""
+BUSY_SECONDS = 15.0
+"""After so long a wait for resources, the user is told."""
 PATIENCE = 30.0
 """Seconds in which an agent must answer: Ray itself waits for minutes where a link is cut."""
 START_PATIENCE = 60.0
@@ -47,6 +50,7 @@ class RayHost:
         self._setting = setting
         self._agent: Any = None
         self.died = ""
+        self.said: list[str] = []
         self.driver = os.urandom(6).hex()
         self.environment = NodeEnvironment(local, self, resources)
 
@@ -81,6 +85,11 @@ class RayHost:
         except ray.exceptions.RayError as error:
             said = " ".join(str(error).split())[:300]
             raise EnvironmentFailureError(f"{self.name}: {type(error).__name__}: {said}") from error
+
+    def take_said(self) -> list[str]:
+        """What there is to say since the last time."""
+        said, self.said = self.said, []
+        return said
 
     def facts(self) -> dict[str, str]:
         """See `Host.facts`."""
@@ -220,7 +229,8 @@ class NodeEnvironment(AroundEnvironment):
         """Have a piece done on the node, and wait for it; what it prints goes to `log` meanwhile."""
         self._host.ask("start", self._host.driver, piece, kind, key, told, resources)
         offset = 0
-        cancelled = False
+        cancelled = waited = False
+        since = time.monotonic()
         while True:
             state: State = self._host.ask("poll", piece, offset, POLL_SECONDS, patience=POLL_SECONDS + PATIENCE)
             if state.log and log is not None:
@@ -229,6 +239,10 @@ class NodeEnvironment(AroundEnvironment):
             offset += len(state.log)
             if state.answer is not None and not (state.log and log is not None):
                 break
+            if not state.begun and not waited and time.monotonic() - since > BUSY_SECONDS:
+                asked = ", ".join(f"{name} {amount}" for name, amount in resources.items() if amount)
+                self._host.said.append(f"{self._host.name} is busy: {kind} {piece} waits for {asked} there")
+                waited = True
             if cancel is not None and cancel.is_set() and not cancelled:
                 self._host.ask("cancel", piece)
                 cancelled = True

@@ -78,6 +78,7 @@ def do(setting: Setting, node: str, piece: str, kind: str, told: Mapping[str, An
     place = place_of(setting.run_id, node)
     try:
         place.mkdir(parents=True, exist_ok=True)
+        begun_file(place, piece).touch()
         environment = _environment(setting)
         end_marked(
             {f"{setting.run_id}.{piece.removesuffix('-build')}"}
@@ -226,6 +227,11 @@ class _Cancelled:
 def cancel_file(place: Path, piece: str) -> Path:
     """The file that says that a piece of work is not wanted any more."""
     return place / f"{piece}.cancel"
+
+
+def begun_file(place: Path, piece: str) -> Path:
+    """The file that says that a piece of work has got what it takes, and is being done."""
+    return place / f"{piece}.begun"
 
 
 def log_file(place: Path, piece: str) -> Path:
