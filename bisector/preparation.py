@@ -80,7 +80,7 @@ def make_environment(
         from bisector.executors.ray.spreading import over_cluster
 
         local = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=request.environment == "docker")
-        return over_cluster(request, local, pins, exclude_newer, run_id)
+        return over_cluster(request, local, pins, index, exclude_newer, run_id)
     environment = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=to_plan)
     if request.health and not to_plan:
         from bisector.executors.health import HealthyEnvironment

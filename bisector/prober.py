@@ -237,7 +237,7 @@ class Prober:
 
     def _look_at_hosts(self) -> None:
         """Record what is built where, for `bisector status`, and pass on what hosts say."""
-        building = getattr(self._environment, "building", dict)()
+        building: dict[str, str] = getattr(self._environment, "building", dict)()
         if building != self._building:
             self._building = building
             self._journal.set_meta("building", to_json(building))

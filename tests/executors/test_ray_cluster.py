@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -131,12 +132,9 @@ def test_resources_that_others_hold_are_waited_for_and_that_is_said(
     monkeypatch.setattr("bisector.executors.ray.hosts.BUSY_SECONDS", 1.0)
     ray.init(address=cluster.address, namespace="bisector", log_to_driver=False)
 
-    @ray.remote(resources={"docker": 1}, scheduling_strategy="SPREAD")
-    def hold() -> None:
-        threading.Event().wait(8)
-
+    hold = ray.remote(time.sleep).options(resources={"docker": 1}, scheduling_strategy="SPREAD")
     for _ in range(2):
-        hold.remote()
+        hold.remote(8)
     said: list[str] = []
     result = session.bisect(on(cluster, ask(BROKEN_FROM_9)), reporter=keeping_notes(said))
     answered(result)

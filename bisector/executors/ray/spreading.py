@@ -1,15 +1,20 @@
 """A run over the nodes of a cluster that fit."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from bisector.environments.base import Environment
 from bisector.executors.ray.cluster import connect, disconnect, nodes_that_fit
 from bisector.executors.ray.hosts import RayHost
 from bisector.executors.ray.work import Setting
 from bisector.executors.spread import SpreadEnvironment
+from bisector.inputs import without_credentials
 from bisector.request import RunRequest
 from bisector.serial import to_json
 from pins.errors import UsageError
+
+if TYPE_CHECKING:
+    from pins.sources.index_configuration import IndexConfiguration
 
 
 class ClusterEnvironment(SpreadEnvironment):
@@ -27,7 +32,12 @@ class ClusterEnvironment(SpreadEnvironment):
 
 
 def over_cluster(
-    request: RunRequest, local: Environment, pins: tuple[str, ...], exclude_newer: datetime, run_id: str
+    request: RunRequest,
+    local: Environment,
+    pins: tuple[str, ...],
+    index: "IndexConfiguration",
+    exclude_newer: datetime,
+    run_id: str,
 ) -> ClusterEnvironment:
     """The environment of a run whose work is done on a cluster.
 
@@ -35,19 +45,27 @@ def over_cluster(
         request: what was asked for.
         local: the environment as it is made here.
         pins: names of the axes.
+        index: the package index as it is read here.
         exclude_newer: package indexes are read as of then (aware).
         run_id: marks all that is made.
 
     Raises:
-        UsageError: the smoke script cannot be read.
+        UsageError: the smoke script cannot be read, or an index is named with credentials: what nodes are told can
+            be read in Ray's dashboard.
         EnvironmentFailureError: there is no such cluster, or no node that fits.
     """
     try:
         script = request.smoke.path.read_bytes()
     except OSError as error:
         raise UsageError(f"the smoke script {request.smoke.path} cannot be read: {error.strerror}") from error
+    told = without_credentials(request, index)
+    if told.index != request.index:
+        raise UsageError(
+            "--index-url, --extra-index-url: a password in an address would be told to every node, and Ray's"
+            " dashboard shows it; leave it out here, and put it into each node's own configuration of pip or uv, or its netrc"
+        )
     connect(request.ray_address)
     resources = dict(request.ray_resources)
-    setting = Setting(to_json(request), pins, exclude_newer.isoformat(), run_id, request.smoke.path.name, script)
+    setting = Setting(to_json(told), pins, exclude_newer.isoformat(), run_id, request.smoke.path.name, script)
     nodes = nodes_that_fit(resources)
     return ClusterEnvironment(tuple(RayHost(node, local, setting, resources) for node in nodes), request.workers)
