@@ -62,7 +62,8 @@ def over_cluster(
     if told.index != request.index:
         raise UsageError(
             "--index-url, --extra-index-url: a password in an address would be told to every node, and Ray's"
-            " dashboard shows it; leave it out here, and put it into each node's own configuration of pip or uv, or its netrc"
+            " dashboard shows it; leave it out here, and put it into each node's own configuration of pip or uv, or its"
+            " netrc"
         )
     connect(request.ray_address)
     resources = dict(request.ray_resources)
