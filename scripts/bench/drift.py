@@ -8,6 +8,7 @@ is run as a user would, once with nothing kept (cold), then with nothing changed
 """
 
 import argparse
+import functools
 import json
 import multiprocessing
 import os
@@ -28,8 +29,9 @@ FIRST = datetime(2022, 1, 1, tzinfo=UTC)
 TYPE = "application/vnd.pypi.simple.v1+json"
 
 
-def page(name: str) -> bytes:
-    """The page of a project with many releases, each with a wheel and a source distribution."""
+@functools.cache  # an index does not make its pages anew for each who asks
+def page(name: str) -> tuple[bytes, str]:
+    """The page, with its ETag, of a project with many releases, each with a wheel and a source distribution."""
     files = []
     for number in range(RELEASES):
         uploaded = (FIRST + timedelta(days=30 * number)).isoformat().replace("+00:00", "Z")
@@ -37,7 +39,12 @@ def page(name: str) -> bytes:
             digest = sha256(filename.encode()).hexdigest()
             file = {"filename": filename, "url": f"/files/{filename}", "hashes": {"sha256": digest}, "size": 1000}
             files.append({**file, "upload-time": uploaded, "yanked": False, "core-metadata": filename.endswith("whl")})
-    return json.dumps({"meta": {"api-version": "1.1"}, "name": name, "files": files, "versions": []}).encode()
+    body = json.dumps({"meta": {"api-version": "1.1"}, "name": name, "files": files, "versions": []}).encode()
+    return body, _etag(body)
+
+
+def _etag(body: bytes) -> str:
+    return f'"{sha256(body).hexdigest()[:16]}"'
 
 
 def serve(latency: float, channel: Connection) -> None:
@@ -51,11 +58,11 @@ def serve(latency: float, channel: Connection) -> None:
             time.sleep(latency)
             parts = self.path.strip("/").split("/")
             if parts[0] == "simple":
-                body, kind = page(parts[1]), TYPE
+                (body, etag), kind = page(parts[1]), TYPE
             else:
                 name, _, version = parts[1].removesuffix("-py3-none-any.whl.metadata").rpartition("-")
                 body, kind = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode(), "text/plain"
-            etag = f'"{sha256(body).hexdigest()[:16]}"'
+                etag = _etag(body)
             unchanged = self.headers.get("if-none-match") == etag
             self.send_response(304 if unchanged else 200)
             self.send_header("ETag", etag)
