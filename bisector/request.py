@@ -195,7 +195,7 @@ class RunRequest:
         confidence: probability that the named step must reach. max_runs: None for the engine's own bound.
         budget: seconds that the whole run may take. repeat: confirming runs, None for `auto`.
         executor: "local" or "ray".
-        ray_address: of the cluster. ray_resources: what one run takes, by Ray's names.
+        ray_address: of the cluster. ray_resources: what one run takes, by Ray's names. ray_labels: of nodes to use.
         hosts: endpoints of the engines that candidates are built and run on; () for the one that docker talks to.
         build_on: where images are built, "" for where they run: "local", an endpoint, or "command:" and its line.
         run_on: where images run that are built there: endpoints, or "local".
@@ -240,6 +240,7 @@ class RunRequest:
     executor: str = "local"
     ray_address: str = "auto"
     ray_resources: tuple[tuple[str, float], ...] = ()
+    ray_labels: tuple[tuple[str, str], ...] = ()
     hosts: tuple[str, ...] = ()
     build_on: str = ""
     run_on: tuple[str, ...] = ()

@@ -144,6 +144,9 @@ class RunOptions:
     ray_resource: Annotated[
         Texts, _text("--ray-resource", "NAME=AMOUNT", "ray: what one run takes. Repeatable.", rare=True)
     ] = ()
+    ray_label: Annotated[
+        Texts, _text("--ray-label", "KEY=VALUE", "ray: nodes with this label alone. Repeatable.", rare=True)
+    ] = ()
     hosts: Annotated[Text, _text("--hosts", "URL,...", "docker: engines of other machines, by address.", rare=True)] = (
         None
     )

@@ -240,7 +240,7 @@ def _health(options: RunOptions) -> tuple[str, ...]:
 def _executor(options: RunOptions) -> dict[str, Any]:
     """The fields of a request that say where work is done."""
     chosen = arguments.parse_choice(options.executor or "local", "--executor", ("local", "ray"))
-    given = [name for name in ("ray_address", "ray_resource") if getattr(options, name)]
+    given = [name for name in ("ray_address", "ray_resource", "ray_label") if getattr(options, name)]
     if chosen == "local":
         if given:
             raise UsageError(f"--{key_of(given[0])}: of use with --executor ray alone")
@@ -248,13 +248,14 @@ def _executor(options: RunOptions) -> dict[str, Any]:
     if options.hosts or options.ask:
         other = "--hosts" if options.hosts else "--ask"
         raise UsageError(f"{other} beside --executor ray: Ray chooses the machine; leave one of them out")
-    from bisector.executors.ray.cluster import parse_resources
+    from bisector.executors.ray.cluster import parse_labels, parse_resources
 
     address = (options.ray_address or "auto").strip()
     if address.startswith("-") or not address.isprintable():
         raise UsageError(f"--ray-address {address!r} is no address: give auto, local or HOST:PORT")
     resources = tuple(parse_resources(options.ray_resource).items())
-    return {"executor": chosen, "ray_address": address, "ray_resources": resources}
+    labels = parse_labels(options.ray_label)
+    return {"executor": chosen, "ray_address": address, "ray_resources": resources, "ray_labels": labels}
 
 
 def _workers(options: RunOptions) -> int:

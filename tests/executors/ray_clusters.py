@@ -38,7 +38,7 @@ def serving_nodes() -> Iterator[Any]:
 
 def add_node(cluster: Any) -> None:
     """One more node that takes work."""
-    cluster.add_node(num_cpus=2, resources={"docker": 1})
+    cluster.add_node(num_cpus=2, resources={"docker": 1}, labels={"rack": "left"})
 
 
 def on(cluster: Any, request: RunRequest, **options: Any) -> RunRequest:

@@ -79,22 +79,31 @@ def _why_not(address: str, error: Exception) -> str:
     )
 
 
-def nodes_that_fit(wanted: Mapping[str, float]) -> tuple[Node, ...]:
+def nodes_that_fit(wanted: Mapping[str, float], labels: Mapping[str, str]) -> tuple[Node, ...]:
     """The nodes that have all that one run needs.
 
     Args:
         wanted: resources by Ray's names: "CPU", "GPU", or one of the cluster's own.
+        labels: what a node must be labelled with.
 
     Raises:
         EnvironmentFailureError: none has; the message says what there is.
     """
     nodes = alive()
     fitting = tuple(
-        node for node in nodes if all(node.resources.get(name, 0.0) >= amount for name, amount in wanted.items())
+        node
+        for node in nodes
+        if all(node.resources.get(name, 0.0) >= amount for name, amount in wanted.items())
+        and all(node.labels.get(key) == value for key, value in labels.items())
     )
     if not fitting:
-        asked = ", ".join(f"{name} {amount:g}" for name, amount in wanted.items())
-        there = "".join(f"\n  {node.name}: {_listed(node.resources)}" for node in nodes) or " no node at all"
+        asked = ", ".join(
+            [
+                *(f"{name} {amount:g}" for name, amount in wanted.items()),
+                *(f"the label {key}={value}" for key, value in labels.items()),
+            ]
+        )
+        there = "".join(f"\n  {node.name}: {_listed(node, labels)}" for node in nodes) or " no node at all"
         raise EnvironmentFailureError(f"no node of the Ray cluster has what a run needs ({asked}); there is:{there}")
     return fitting
 
@@ -117,9 +126,26 @@ def alive() -> tuple[Node, ...]:
     )
 
 
-def _listed(resources: Mapping[str, float]) -> str:
-    shown = {name: amount for name, amount in resources.items() if "memory" not in name}
-    return ", ".join(f"{name} {amount:g}" for name, amount in sorted(shown.items())) or "nothing"
+def _listed(node: Node, labels: Mapping[str, str]) -> str:
+    shown = {name: amount for name, amount in node.resources.items() if "memory" not in name}
+    has = [f"{name} {amount:g}" for name, amount in sorted(shown.items())]
+    has += [f"{key}={node.labels[key]}" for key in labels if key in node.labels]
+    return ", ".join(has) or "nothing"
+
+
+def parse_labels(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """`--ray-label KEY=VALUE`.
+
+    Raises:
+        UsageError: one is of another form.
+    """
+    found = []
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not key or not equals or not value:
+            raise UsageError(f"--ray-label {text!r} must be KEY=VALUE, such as ray.io/accelerator-type=H100")
+        found.append((key, value))
+    return tuple(found)
 
 
 def parse_resources(texts: Sequence[str]) -> dict[str, float]:

@@ -68,5 +68,5 @@ def over_cluster(
     connect(request.ray_address)
     resources = dict(request.ray_resources)
     setting = Setting(to_json(told), pins, exclude_newer.isoformat(), run_id, request.smoke.path.name, script)
-    nodes = nodes_that_fit(resources)
+    nodes = nodes_that_fit(resources, dict(request.ray_labels))
     return ClusterEnvironment(tuple(RayHost(node, local, setting, resources) for node in nodes), request.workers)
