@@ -94,6 +94,7 @@ def newest_file(
         if _key_of(pin) in newest and Version(newest[_key_of(pin)]) > Version(_version_of(pin))
     ]
     moves += [_tip(pins, name, commit) for name, commit in tips.items()]
+    notes += _elsewhere(gathered, pins, exact, named, kept)
     today, bounded = _with_held_back(data, pins, tree, gathered, notes)
     after, moved = today, []
     for pin, value in moves:
@@ -144,6 +145,26 @@ def _newest_versions(gathered: Gathered, exact: set[_Key], notes: list[str]) -> 
             continue
         settled |= {key: found.example.chosen[key[0]] for key in here if key[0] in found.example.chosen}
     return settled
+
+
+def _elsewhere(
+    gathered: Gathered, pins: PinSet, exact: Collection[Pin], only: Collection[str], keep: Collection[str]
+) -> list[str]:
+    """What is pinned by files that this one installs from: they are changed by nobody here, so their pins stay."""
+    here = {_key_of(pin) for pin in (*exact, *(pin for pin in pins.pins if _is_exact(pin)))}
+    found: dict[tuple[str, str], list[str]] = {}
+    for problem in gathered.problems:
+        for constraint in problem.requirements:
+            key, origin = _key(constraint), constraint.origin
+            if key[1] and key not in here and origin.kind is OriginKind.DECLARED and origin.file not in {"", pins.file}:
+                names = found.setdefault((origin.file, problem.name), [])
+                if key[0] not in keep and (not only or key[0] in only) and key[0] not in names:
+                    names.append(key[0])
+    said = {file: names for (file, _), names in found.items() if names}
+    return [
+        f"{', '.join(names)} {'stays' if len(names) == 1 else 'stay'}: pinned in {file}, which is not changed here"
+        for file, names in said.items()
+    ]
 
 
 def _solved(problem: Problem, gathered: Gathered, opened: set[_Key], settled: Mapping[_Key, str]) -> Windows | None:
