@@ -43,13 +43,17 @@ class Broken:
 def last_passed(room: Path) -> datetime | None:
     """As of when the newest pin set last passed; None where it never did, or where that cannot be read."""
     try:
-        return datetime.fromisoformat(_read(room, "passed")["as_of"])
+        passed = datetime.fromisoformat(_read(room, "passed")["as_of"])
     except (ValueError, KeyError, TypeError):
         return None
+    return passed if passed.tzinfo is not None else None
 
 
 def remember_passed(room: Path, as_of: datetime) -> None:
     """Write down that the newest of a time passed; where that cannot be, the next canary looks further back."""
+    earlier = last_passed(room)
+    if earlier is not None and earlier > as_of:  # a canary of the past, or one that was taken up late
+        return
     _write(room, "passed", {"as_of": as_of.isoformat()})
 
 

@@ -90,12 +90,7 @@ def prepare(request: CanaryRequest) -> Prepared:
     if not request.file.is_file():
         raise UsageError(f"{request.file} is not a file")
     room = room_of(request.file, request.target)
-    since = request.since or last_passed(room) or _last_change(request.file)
-    if since is None:
-        raise UsageError(
-            f"{request.file} is in no git repository, so that it is not known since when it stands: say as of when its"
-            " pins worked, --since DATE"
-        )
+    since = request.since or _since(request, room)
     if since >= request.as_of:
         raise UsageError(
             f"--since {since:%Y-%m-%d %H:%M} is not before the time of the canary, {request.as_of:%Y-%m-%d %H:%M}"
@@ -113,6 +108,29 @@ def prepare(request: CanaryRequest) -> Prepared:
     newest = replace(newest, notes=(*newest.notes, *notes, *said))
     today, moved = write_trees(newest, room, f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}")
     return Prepared(since, newest, today, moved, room)
+
+
+def _since(request: CanaryRequest, room: Path) -> datetime:
+    """When the pins of today are known to have worked, or else when the file was changed last.
+
+    Raises:
+        UsageError: neither is known, or only for a time after that of the canary.
+    """
+    passed, changed = last_passed(room), _last_change(request.file)
+    known = [moment for moment in (passed, changed) if moment is not None]
+    before = next((moment for moment in known if moment < request.as_of), None)
+    if before is not None:
+        return before
+    if known:
+        why = f"changed last on {known[-1]:%Y-%m-%d %H:%M}, not before {request.as_of:%Y-%m-%d %H:%M}"
+    elif ask_git(request.file.parent, "rev-parse", "--git-dir").ok:
+        why = "in no commit of its git repository"
+    else:
+        why = "in no git repository"
+    raise UsageError(
+        f"{request.file} is {why}, so that it is not known since when it stands: say as of when its pins worked,"
+        " --since DATE"
+    )
 
 
 def _without_broken(gathered: Gathered, broken: Sequence[Broken]) -> tuple[Gathered, list[str]]:
@@ -168,6 +186,9 @@ def prepared_earlier(run: Path, file: Path) -> tuple[CanaryRequest, Prepared]:
     files = request.files
     if not request.canary or files is None or files.span is None or files.good_file is None or files.bad_file is None:
         raise UsageError(f"--run {run.name}: that is no canary's run")
+    room = room_of(file, request.docker.target)
+    if room not in files.good_file.parents:
+        raise UsageError(f"--run {run.name}: that canary was of another file (or target) than {file}")
     since, as_of = files.span
     docker = request.docker
     asked = CanaryRequest(file, as_of, since, target=docker.target, build_args=dict(docker.build_args))
@@ -176,7 +197,7 @@ def prepared_earlier(run: Path, file: Path) -> tuple[CanaryRequest, Prepared]:
         newest = NewestFile(tree, relative, files.good_file.read_bytes(), files.bad_file.read_bytes())
     except OSError as error:
         raise UsageError(f"--run {run.name}: its files are gone ({error}); start a new canary") from error
-    return asked, Prepared(since, newest, files.good_file, files.bad_file, room_of(file, docker.target))
+    return asked, Prepared(since, newest, files.good_file, files.bad_file, room)
 
 
 def _last_change(file: Path) -> datetime | None:

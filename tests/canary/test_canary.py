@@ -177,6 +177,71 @@ def test_since_when_it_counts_comes_from_the_last_commit(place: Place) -> None:
     assert datetime.fromisoformat(document["since"]) == datetime.fromisoformat(day).astimezone(UTC)
 
 
+def commit(root: Path, day: int) -> datetime:
+    """Commit the requirements file, on a day after the first upload."""
+    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b.example"]
+    when = FIRST_UPLOAD + timedelta(days=day)
+    environment = {"GIT_COMMITTER_DATE": when.isoformat(), "GIT_AUTHOR_DATE": when.isoformat(), "PATH": "/usr/bin:/bin"}
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "requirements.txt"], check=True)
+    subprocess.run([*git, "commit", "-qm", "pins"], check=True, env=environment)
+    return when.astimezone(UTC)
+
+
+def test_a_file_that_was_never_committed_is_told_from_one_outside_any_repository(place: Place) -> None:
+    assert "is in no git repository" in place.canary(code=2)["said"]
+    subprocess.run(["git", "init", "-q", str(place.root)], check=True)
+    assert "is in no commit of its git repository" in place.canary(code=2)["said"]
+
+
+def test_a_canary_of_an_earlier_day_counts_from_before_it_and_takes_back_nothing(place: Place) -> None:
+    changed = commit(place.root, 45)
+    place.canary(code=0)
+    earlier = place.canary("--as-of", (AS_OF - timedelta(days=10)).isoformat(), code=0)
+    assert datetime.fromisoformat(earlier["since"]) == changed  # not from the one that passed later
+    later = place.canary("--as-of", (AS_OF + timedelta(days=1)).isoformat(), code=0)
+    assert datetime.fromisoformat(later["since"]) == AS_OF
+    said = place.canary("--as-of", (changed - timedelta(days=1)).isoformat(), code=2)["said"]
+    assert "changed last on" in said
+
+
+def test_what_an_included_file_pins_is_said_to_stay(place: Place) -> None:
+    (place.root / "base.txt").write_text("eggs==4\n")
+    place.file.write_text("-r base.txt\nspam==2\nloose\n")
+    document = place.canary(*since(45), code=0)
+    assert [move["pin"] for move in document["moved"] if move["kind"] == "package"] == ["spam"]
+    assert any(note.startswith("eggs stays: pinned in ") and "base.txt" in note for note in document["notes"])
+    kept = place.canary(*since(45), "--only", "spam", code=0)
+    assert not any("eggs" in note for note in kept["notes"])
+
+
+def test_a_run_is_taken_up_for_the_file_that_it_was_of(place: Place) -> None:
+    run = place.canary(*since(45), code=0)["result"]["run_id"]
+    assert place.canary("--run", run, code=0)["ended"] == "passed"
+    (place.root / "other.txt").write_text("spam==2\n")
+    given = ("canary", "other.txt", "--run", run)
+    with contextlib.chdir(place.root):
+        done = CliRunner().invoke(app, given, obj=Typed(given, ()))
+    assert done.exit_code == 2
+    assert "was of another file" in done.stderr
+
+
+def test_an_interruption_says_how_to_come_to_the_report(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bisector import session
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise session.InterruptedRunError(Path("/state/a run"))
+
+    monkeypatch.setattr(session, "bisect", interrupted)
+    given = ("canary", "requirements.txt", "--smoke", "./smoke.py", "--index-url", place.index.url, "-q", *since(45))
+    with contextlib.chdir(place.root):
+        done = CliRunner().invoke(app, given, obj=Typed(given, ()))
+    assert done.exit_code == 130
+    assert (
+        "bisector resume '/state/a run', then: bisector canary --run '/state/a run' -- requirements.txt" in done.stderr
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
