@@ -57,13 +57,20 @@ _AXES = tuple[Axis, ...]
 
 
 class InterruptedRunError(PinsError):
-    """The run was interrupted; the message gives the command that goes on."""
+    """The run was interrupted; the message gives the command that goes on.
+
+    Args:
+        run_directory: of the run.
+        then: a further command that is to be given behind it, "" for none.
+    """
 
     exit_code = 130
 
-    def __init__(self, run_directory: Path) -> None:
-        place = shlex.quote(str(run_directory))
-        super().__init__(f"interrupted; nothing finished is lost. Go on with: bisector resume {place}")
+    def __init__(self, run_directory: Path, then: str = "") -> None:
+        self.run_directory = run_directory
+        again = f"bisector resume {shlex.quote(str(run_directory))}"
+        behind = f", then: {then}" if then else ""
+        super().__init__(f"interrupted; nothing finished is lost. Go on with: {again}{behind}")
 
 
 class InterruptedProbeError(PinsError):

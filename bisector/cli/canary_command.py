@@ -1,5 +1,6 @@
 """`bisector canary`."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -119,6 +120,10 @@ def _made(
             result = session.bisect(request, reporter=reporter)
         except NothingDiffersError:
             return nothing_new(asked, prepared, shown)
+        except session.InterruptedRunError as interruption:
+            run = interruption.run_directory
+            words = ("bisector", "canary", "--run", str(run), "--", shown)
+            raise session.InterruptedRunError(run, shlex.join(words)) from interruption
     return concluded(asked, prepared, result, shown, write=write)
 
 
