@@ -86,7 +86,7 @@ class Driver:
         while True:
             ending = self._bracket().cannot_tell() or self._out_of_budget()
             if ending is None and self._is_main:
-                ending = changed(self._request, self._chain, self._told(), self._prober.differences)
+                ending = changed(self._request, self._chain, self._told(), self._prober.hosts.differences)
             if ending is not None:
                 self._cancel_all()
                 return ending
@@ -127,7 +127,7 @@ class Driver:
             return None
         flying = self._in_flight()
         due = to_measure(self._request, self._chain, self._known, flying)
-        hang = to_repeat_a_hang(self._shown(), self._chain.steps, self._prober.hosts)
+        hang = to_repeat_a_hang(self._shown(), self._chain.steps, self._prober.hosts.names)
         if due is None and hang is not None and hang.candidate not in flying:
             due = hang
         return due or (None if flying else to_watch(self._chain, self._told(), self._costs()))
@@ -135,7 +135,7 @@ class Driver:
     def _before_concluding(self, conclusion: Conclusion) -> Decision:
         """What is to be run, or waited for, before a conclusion is drawn; else the conclusion."""
         told = self._told()
-        hosts = self._prober.hosts
+        hosts = self._prober.hosts.names
         due = to_look_into_a_change(self._request, told, hosts)
         if due is None and self._is_main:
             due = to_compare(self._chain, conclusion, told, hosts)
@@ -242,9 +242,9 @@ class Driver:
     def _check_machine(self, tried: Tried, shown: Shown) -> None:
         """Stop where what happened is the machine's doing, or the script cannot work anywhere."""
         where = f"{tried.candidate} (probe {tried.entry.id})"
-        for host in hosts_that_hang(tried.shown) & set(self._prober.hosts):
+        for host in hosts_that_hang(tried.shown) & set(self._prober.hosts.names):
             why = f"the time of {where} ran out there, and not on {shown.host}"
-            self._prober.set_aside(host, why)
+            self._prober.hosts.set_aside(host, why)
             self._reporter(Note(f"the host {host} is used no more: {why}", warning=True))
         if shown.observation.kind == "infra":
             tries = sum(one.observation.kind == "infra" for one in tried.shown)

@@ -14,18 +14,16 @@ from pathlib import Path
 from threading import Event as Flag
 
 from bisector.disk_budget import given_up
-from bisector.drift import Change
 from bisector.entries import BuildStatus
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError, LostError
 from bisector.events import BuildEnded, BuildStarted, Note, Reporter, SmokeStarted
 from bisector.executors.local import Executor
-from bisector.host import differing
+from bisector.hosts import Hosts
 from bisector.journal import Journal
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun, SmokeScript
 from bisector.places import Places, digest_of
 from bisector.record import Shown, Tried, tried_so_far
 from bisector.runs import marker_of
-from bisector.serial import to_json
 from bisector.smoke import observe
 from pins.errors import EnvironmentFailureError, PinsError
 
@@ -72,6 +70,9 @@ class Prober:
         reporter: told of every start and end.
         redact: masks credentials in text that is recorded.
         disk: bytes that builds may take together, None for no limit.
+
+    Attributes:
+        hosts: the machines that the environment uses.
     """
 
     def __init__(
@@ -98,11 +99,8 @@ class Prober:
         self._script_digest = digest_of(smoke.path)
         self._active: dict[Future[object], _Active] = {}
         self._ready: list[Finished] = []
-        self._building: dict[str, str] = {}
         self._places = Places(run_directory)
-        self._host_facts: dict[str, dict[str, str]] = getattr(environment, "host_facts", dict)()
-        if self._host_facts:
-            journal.set_meta("hosts", to_json(self._host_facts))
+        self.hosts = Hosts(environment, journal, reporter)
         self._tried = tried_so_far(journal)
         self._by_hash = {tried.recipe.input_hash: tried for tried in self.tried if tried.recipe and not tried.same_as}
         for tried in self.tried:
@@ -130,19 +128,6 @@ class Prober:
     def has_finished(self) -> bool:
         """Whether `wait` has something to give at once."""
         return bool(self._ready)
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """The names of the hosts in use; () where all is done on this machine."""
-        return tuple(getattr(self._environment, "hosts", ()))
-
-    def differences(self, change: Change) -> str:
-        """What is known to differ between the hosts on which outcomes fall apart, "" for nothing."""
-        return differing(self._host_facts, *change.hosts)
-
-    def set_aside(self, host: str, why: str) -> None:
-        """Use a host no more."""
-        getattr(self._environment, "set_aside", lambda *_: None)(host, why)
 
     def feasible(self, candidate: Candidate) -> bool:
         """Whether the pins of a candidate can be resolved together (asked of the environment, not recorded)."""
@@ -218,7 +203,7 @@ class Prober:
             left = HEARTBEAT if deadline is None else min(HEARTBEAT, deadline - time.monotonic())
             if left <= 0:
                 break
-            self._look_at_hosts()
+            self.hosts.look()
             for future in self._executor.wait(set(self._active), left):
                 active = self._active.pop(future)
                 assert active.after is not None
@@ -234,15 +219,6 @@ class Prober:
             finished += self._ready
             self._ready = []
         return finished
-
-    def _look_at_hosts(self) -> None:
-        """Record what is built where, for `bisector status`, and pass on what hosts say."""
-        building: dict[str, str] = getattr(self._environment, "building", dict)()
-        if building != self._building:
-            self._building = building
-            self._journal.set_meta("building", to_json(building))
-        for said in getattr(self._environment, "take_said", list)():
-            self._reporter(Note(said))
 
     def probe(self, candidate: Candidate, why: str) -> Finished:
         """One probe from start to end, with nothing else under way."""
@@ -311,15 +287,7 @@ class Prober:
         active.number = self._journal.start_build(tried.entry.id, self._places.name_of(log))
         self._reporter(BuildStarted(tried.entry.id, tried.candidate, active.why))
         active.wanted = host
-        self._submit(active, lambda: self._build_once(recipe, directory, log, active), self._built)
-
-    def _build_once(self, recipe: Recipe, directory: Path, log: Path, active: _Active) -> Build:
-        if not active.wanted:
-            return self._environment.build(recipe, directory, log, active.cancel)
-        build: Build = getattr(self._environment, "build_on")(  # noqa: B009 - of those with several hosts
-            active.wanted, recipe, directory, log, active.cancel
-        )
-        return build
+        self._submit(active, lambda: self.hosts.build(host, recipe, directory, log, active.cancel), self._built)
 
     def _built(self, active: _Active, future: "Future[object]") -> Finished | None:
         tried = active.tried
@@ -381,7 +349,7 @@ class Prober:
 
     def _begin_again(self, active: _Active) -> None:
         """Start anew, on the host that is asked for as long as it is in use."""
-        wanted = active.wanted if active.wanted in self.hosts else ""
+        wanted = active.wanted if active.wanted in self.hosts.names else ""
         self.start(active.tried.candidate, active.why, wanted)
         for why in active.also:
             self.start(active.tried.candidate, why)
@@ -391,7 +359,7 @@ class Prober:
         reason = f"{active.tried.candidate} cannot be built there, and was built elsewhere: {error}"
         seconds = time.monotonic() - active.started
         self._journal.end_build(active.number, BuildStatus.ABANDONED, seconds, reason=self._redact(reason))
-        self.set_aside(active.wanted, reason)
+        self.hosts.set_aside(active.wanted, reason)
         self._reporter(Note(self._redact(f"the host {active.wanted} is used no more: {reason}"), warning=True))
         return Finished(active.tried, cancelled=True)
 

@@ -5,11 +5,12 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from bisector.cli import arguments
 from bisector.cli.files_request import files_request, fixed_pins
 from bisector.cli.images_request import images_request, one_image
+from bisector.cli.machines_request import where_work_is_done
 from bisector.cli.options import RunOptions, key_of
 from bisector.cli.reproduction import worth_repeating
 from bisector.cli.search_arguments import parse_metric, parse_suspect
@@ -176,92 +177,10 @@ def _request(
         ask=bool(options.ask),
         rebuild_witnesses=bool(options.rebuild_witnesses or options.reuse_stage),
         keep=bool(options.keep),
-        hosts=_hosts(options, environment),
-        **_executor(options),
-        **_apart(options, environment),
-        health=_health(options),
-        workers=_workers(options),
+        **where_work_is_done(options, environment),
         run_directory=_path(options.run_dir, directory),
         command_line=worth_repeating(command_line),
     )
-
-
-def _hosts(options: RunOptions, environment: str) -> tuple[str, ...]:
-    if not options.hosts:
-        return ()
-    from bisector.executors.docker_hosts import parse_endpoints
-
-    if environment not in {"docker", "image"}:
-        raise UsageError(f"--hosts: engines build images, and this run has --env {environment}")
-    if options.ask:
-        raise UsageError("--hosts beside --ask: a person looks at candidates on one machine; leave one of them out")
-    return parse_endpoints(options.hosts)
-
-
-def _apart(options: RunOptions, environment: str) -> dict[str, Any]:
-    """The fields of a request that have images built on one machine and run on another."""
-    if not (options.build_on or options.run_on):
-        if options.registry:
-            raise UsageError("--registry: of use with --build-on and --run-on alone; leave it out")
-        return {}
-    from bisector.environments.docker.passed_images import parse_registry
-    from bisector.executors.docker_hosts import parse_endpoints
-    from bisector.executors.split import COMMAND, parse_builder
-
-    if environment != "docker":
-        raise UsageError(f"--build-on, --run-on: images alone are passed on, and this run has --env {environment}")
-    other = next((name for name in ("hosts", "executor", "ask", "reuse_stage") if getattr(options, name)), "")
-    if other:
-        raise UsageError(f"--{key_of(other)} beside --build-on and --run-on; leave it out")
-    builder = parse_builder(options.build_on or "local")
-    by_command = builder.startswith(COMMAND)
-    if by_command and (options.repo or options.dockerfile or options.bad_file):
-        raise UsageError("--build-on command: the command alone builds, so that no Dockerfile and no --repo is of use")
-    if not by_command and not options.registry:
-        raise UsageError(
-            "--build-on, --run-on: images pass through a registry; name a repository in yours, for example"
-            " --registry registry.example.org/team/probes"
-        )
-    return {
-        "build_on": builder,
-        "run_on": parse_endpoints(options.run_on or "local", "--run-on"),
-        "registry": parse_registry(options.registry) if options.registry else "",
-    }
-
-
-def _health(options: RunOptions) -> tuple[str, ...]:
-    if options.health is None:
-        return ()
-    from bisector.executors.health import parse_health
-
-    return parse_health(options.health)
-
-
-def _executor(options: RunOptions) -> dict[str, Any]:
-    """The fields of a request that say where work is done."""
-    chosen = arguments.parse_choice(options.executor or "local", "--executor", ("local", "ray"))
-    given = [name for name in ("ray_address", "ray_resource", "ray_label") if getattr(options, name)]
-    if chosen == "local":
-        if given:
-            raise UsageError(f"--{key_of(given[0])}: of use with --executor ray alone")
-        return {}
-    if options.hosts or options.ask:
-        other = "--hosts" if options.hosts else "--ask"
-        raise UsageError(f"{other} beside --executor ray: Ray chooses the machine; leave one of them out")
-    from bisector.executors.ray.cluster import parse_labels, parse_resources
-
-    address = (options.ray_address or "auto").strip()
-    if address.startswith("-") or not address.isprintable():
-        raise UsageError(f"--ray-address {address!r} is no address: give auto, local or HOST:PORT")
-    resources = tuple(parse_resources(options.ray_resource).items())
-    labels = parse_labels(options.ray_label)
-    return {"executor": chosen, "ray_address": address, "ray_resources": resources, "ray_labels": labels}
-
-
-def _workers(options: RunOptions) -> int:
-    """As many as there are hosts, where nothing else is asked for."""
-    hosts = max((named.count(",") + 1 for named in (options.hosts, options.run_on) if named), default=1)
-    return arguments.parse_count(options.workers or str(hosts), "--workers", 2)
 
 
 def _repositories(options: RunOptions, directory: Path) -> tuple[RepositoryRequest, ...]:

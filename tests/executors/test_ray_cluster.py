@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -134,9 +133,9 @@ def test_resources_that_others_hold_are_waited_for_and_that_is_said(
     monkeypatch.setattr("bisector.executors.ray.hosts.BUSY_SECONDS", 1.0)
     ray.init(address=cluster.address, namespace="bisector", log_to_driver=False)
 
-    hold = ray.remote(time.sleep).options(resources={"docker": 1}, scheduling_strategy="SPREAD")
+    hold = ray.remote(subprocess.call).options(resources={"docker": 1}, scheduling_strategy="SPREAD")
     for _ in range(2):
-        hold.remote(8)
+        hold.remote(["sleep", "8"])
     said: list[str] = []
     result = session.bisect(on(cluster, ask(BROKEN_FROM_9)), reporter=keeping_notes(said))
     answered(result)
