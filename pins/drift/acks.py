@@ -60,7 +60,7 @@ def _ack(entry: dict[str, Any], origin: str) -> Ack:
         if not isinstance(entry.get(key, ""), str):
             raise UsageError(f"{origin}: {key} must be a string")
     for key in ("until", "since"):
-        if key in entry and not isinstance(entry[key], date):
+        if key in entry and type(entry[key]) is not date:  # a time of a day is a date, too, but compares with none
             raise UsageError(f"{origin}: {key} must be a date, such as {key} = 2026-12-31")
     if not _ID.fullmatch(entry.get("id", "")):
         raise UsageError(

@@ -69,7 +69,7 @@ def _hold(entry: dict[str, Any], origin: str) -> Hold:
         if not isinstance(entry.get(key, ""), str):
             raise UsageError(f"{origin}: {key} must be a string")
     for key in ("since", "review"):
-        if key in entry and not isinstance(entry[key], date):
+        if key in entry and type(entry[key]) is not date:  # a time of a day is a date, too, but compares with none
             raise UsageError(f"{origin}: {key} must be a date, such as {key} = 2026-08-19")
     requirement, value = entry.get("requirement", ""), entry.get("value", "")
     if bool(requirement) == bool(value) or not entry.get("reason"):

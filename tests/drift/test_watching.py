@@ -125,7 +125,16 @@ until = 2026-12-31
     assert [ack.id for ack in found.acks] == ["0123456789ab"]
 
 
-@pytest.mark.parametrize("text", ["[[ack]]\nid = 'x'\nwhy = 'y'\n", "[[ack]]\nid = '0123456789ab'\n", "[[ack]\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[ack]]\nid = 'x'\nwhy = 'y'\n",
+        "[[ack]]\nid = '0123456789ab'\n",
+        "[[ack]\n",
+        "[[ack]]\nid = '0123456789ab'\nwhy = 'y'\nuntil = 2026-12-31T00:00:00Z\n",
+        "[[hold]]\nrequirement = 'numpy<3'\nreason = 'y'\nreview = 2026-12-31 00:00:00\n",
+    ],
+)
 def test_a_wrong_acknowledgement_is_said(project: Repository, text: str) -> None:
     project.commit(NOW, "begin", {"pins.toml": text, "requirements.txt": "numpy\n"})
     with pytest.raises(UsageError, match=r"pins\.toml"):
