@@ -161,6 +161,22 @@ def test_a_refusal_is_said_without_the_token(github: GitHubServer, status: int) 
     assert len(github.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "headers", "said"),
+    [
+        (401, {}, "has expired"),
+        (403, {}, "issues: write"),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1790000040"}, "is used up until 14:14 UTC"),
+        (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "soon"}, "is used up; the next check"),
+        (404, {}, "no such repository"),
+    ],
+)
+def test_a_refusal_says_what_to_do(github: GitHubServer, status: int, headers: dict[str, str], said: str) -> None:
+    github.failures = [Failure("GET", status, headers=headers)]
+    with pytest.raises(EnvironmentFailureError, match=said):
+        tell(github, Days().run(checked(ahead(3))))
+
+
 def test_a_very_long_report_fits(github: GitHubServer) -> None:
     from pins.drift.model import About, finding
 

@@ -60,7 +60,7 @@ class Issue:
             "X-GitHub-Api-Version": "2022-11-28",
             "User-Agent": "pins",
         }
-        self._service = Service(f"GitHub's {where}", headers, (token,), redirects=True)
+        self._service = Service(f"GitHub's {where}", headers, (token,), redirects=True, advice=_ADVICE)
 
     def tell(self, report: DriftReport) -> None:
         """Bring it up to date.
@@ -122,6 +122,14 @@ class Issue:
 
     def _is_ours(self, entry: Mapping[str, Any]) -> bool:
         return str(entry.get("body") or "").startswith(self._mark)
+
+
+_ADVICE = {
+    401: "the token in GITHUB_TOKEN or GH_TOKEN is wrong, or has expired",
+    403: "give the token the permission `issues: write`, for a pull request `pull-requests: write`",
+    404: "there is no such repository, issue or pull request, or the token may not see it",
+    410: "issues are switched off there; name an issue or pull request of another repository",
+}
 
 
 def _open(report: DriftReport) -> int:

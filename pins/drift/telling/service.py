@@ -1,14 +1,17 @@
 """Talking to a service over HTTP with a secret: tries, waits, and messages that do not give the secret away."""
 
+import re
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pins.errors import EnvironmentFailureError
+from pins.report.characters import one_line
 from pins.sources.redaction import redact
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _LONGEST_WAIT = 60.0
 _LARGEST = 8 * 2**20
 _TIMEOUT = 30.0
+_TIME = re.compile(r"[0-9]{1,10}")
 
 
 @dataclass(frozen=True)
@@ -30,12 +34,14 @@ class Service:
         headers: of every request.
         secrets: what must not appear in a message.
         redirects: whether they are followed; a post that is redirected often arrives as something else.
+        advice: what a person can do about a refusal, by its status.
     """
 
     name: str
     headers: Mapping[str, str]
     secrets: tuple[str, ...] = ()
     redirects: bool = False
+    advice: Mapping[int, str] = field(default_factory=dict)
 
     def ask(self, method: str, url: str, content: object = None, *, again: bool = True) -> Any:
         """What it answers, as JSON; None where it answers nothing.
@@ -67,7 +73,7 @@ class Service:
             else:
                 if answer.is_success:
                     return self._parsed(answer)
-                said = f"it answered {answer.status_code} {answer.reason_phrase}{_reason(answer)}"
+                said = f"it answered {answer.status_code} {answer.reason_phrase}{_reason(answer)}{self._advice(answer)}"
                 limited = answer.status_code == 403 and "retry-after" in answer.headers
                 if answer.status_code not in _PASSING and not limited:
                     break
@@ -75,6 +81,15 @@ class Service:
             if count < _TRIES:
                 time.sleep(wait)
         raise EnvironmentFailureError(f"{self.name} could not be told: {self._public(said)}")
+
+    def _advice(self, answer: "httpx.Response") -> str:
+        used_up = answer.headers.get("x-ratelimit-remaining") == "0"
+        if used_up and answer.status_code in {403, 429}:
+            reset = answer.headers.get("x-ratelimit-reset", "")
+            until = f" until {datetime.fromtimestamp(int(reset), UTC):%H:%M} UTC" if _TIME.fullmatch(reset) else ""
+            return f": its limit of requests is used up{until}; the next check tries again"
+        advice = self.advice.get(answer.status_code, "")
+        return f": {advice}" if advice else ""
 
     def _parsed(self, answer: "httpx.Response") -> Any:
         if not answer.content or len(answer.content) > _LARGEST:
@@ -85,7 +100,7 @@ class Service:
             return None
 
     def _public(self, text: str) -> str:
-        return redact(text.replace("\n", " ")[:400], self.secrets)
+        return one_line(redact(text, self.secrets)[:400])
 
 
 @cache
