@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bisector.bracket import CONTROL, Ending
-from bisector.drift import LEAST_BEFORE, MOST_RUNS, Change, Told, find_change, hosts_disagree
+from bisector.drift import MOST_RUNS, Change, Told, find_change, hosts_disagree
 from bisector.metric import END_RUNS
+from bisector.model import Outcome
 from bisector.record import Shown, Tried
 from bisector.report.model import Verdict
 from bisector.request import RunRequest
@@ -19,6 +20,7 @@ CHEAP_RUN = 0.05
 """Share of a build up to which a run is cheap: then an end is run again after every so many runs."""
 RUNS_BETWEEN_CONTROLS = 12
 
+CHANGED = "again: did something outside the pins change?"
 COMPARISON = "on the same host as its neighbour, before it is blamed"
 
 Runs = Mapping[int, Sequence[Told]]
@@ -86,34 +88,30 @@ def _hung(shown: Sequence[Shown]) -> set[str]:
     return {one.host for one in shown if one.observation.kind == "timeout"}
 
 
-def to_look_into_a_change(request: RunRequest, told: Runs, hosts: Sequence[str] = ()) -> Probe | None:
-    """One more run of a candidate whose outcomes fall apart by time or host, to tell that from a flaky script.
+def to_settle_hosts(told: Runs, hosts: Sequence[str]) -> Probe | None:
+    """A candidate on which hosts disagree, once more on the side that has run it less; before anything else is tried.
 
     Args:
-        request: what was asked for.
         told: every run.
-        hosts: those in use; () where all is done on this machine.
+        hosts: those in use.
     """
-    why = "again: did something outside the pins change?"
     for index, runs in told.items():
-        if not hosts_disagree(runs) or len(runs) >= MOST_RUNS:
+        if not hosts_disagree(runs):
             continue
-        counts = {host: sum(run.host == host for run in runs) for host in hosts}
-        seen = [host for host in hosts if counts[host]]
-        if len(seen) > 1 and min(counts[host] for host in seen) < LEAST_BEFORE:
-            return HostProbe(index, why, min(seen, key=lambda host: counts[host]))
+        sides = [[run for run in runs if run.outcome is outcome] for outcome in (Outcome.PASS, Outcome.FAIL)]
+        fewer = min(sides, key=len)
+        there = [host for host in hosts if any(run.host == host for run in fewer)]
+        if there and len(fewer) < MOST_RUNS // 2:
+            return HostProbe(index, CHANGED, there[0])
+    return None
+
+
+def to_look_into_a_change(request: RunRequest, told: Runs) -> Probe | None:
+    """One more run of a candidate whose outcomes fall apart by time, to tell that from a flaky script."""
     found = find_change(told, 1.0 - request.confidence)
     if found is None or found[2] or len(told[found[0]]) >= MOST_RUNS:
         return None
-    return HostProbe(found[0], why, _evenly(found[1], hosts))
-
-
-def _evenly(change: Change, hosts: Sequence[str]) -> str:
-    """Of the hosts that disagree, one of the side with fewer runs; "" where the time decides."""
-    if not change.hosts[0]:
-        return ""
-    fewer = change.hosts[0] if change.count_before <= change.count_after else change.hosts[1]
-    return next((host for host in fewer if host in hosts), "")
+    return Probe(found[0], CHANGED)
 
 
 def changed(

@@ -14,6 +14,7 @@ from bisector.controls import (
     to_look_into_a_change,
     to_measure,
     to_repeat_a_hang,
+    to_settle_hosts,
     to_watch,
 )
 from bisector.drift import Told
@@ -127,16 +128,18 @@ class Driver:
             return None
         flying = self._in_flight()
         due = to_measure(self._request, self._chain, self._known, flying)
-        hang = to_repeat_a_hang(self._shown(), self._chain.steps, self._prober.hosts.names)
-        if due is None and hang is not None and hang.candidate not in flying:
-            due = hang
+        hosts = self._prober.hosts.names
+        if due is None and hosts:
+            due = to_repeat_a_hang(self._shown(), self._chain.steps, hosts) or to_settle_hosts(self._told(), hosts)
+            if due is not None and due.candidate in flying:
+                due = Wait()
         return due or (None if flying else to_watch(self._chain, self._told(), self._costs()))
 
     def _before_concluding(self, conclusion: Conclusion) -> Decision:
         """What is to be run, or waited for, before a conclusion is drawn; else the conclusion."""
         told = self._told()
         hosts = self._prober.hosts.names
-        due = to_look_into_a_change(self._request, told, hosts)
+        due = to_look_into_a_change(self._request, told)
         if due is None and self._is_main:
             due = to_compare(self._chain, conclusion, told, hosts)
             due = due or to_control(self._request, self._chain, conclusion, told, hosts)

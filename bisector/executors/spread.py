@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bisector.environments.around import AroundEnvironment
-from bisector.environments.base import Environment, LostError, UnhealthyError
+from bisector.environments.base import BuildFailedError, Environment, LostError, UnhealthyError
 from bisector.executors.host import Host
 from bisector.executors.watch import watched
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
@@ -41,6 +41,7 @@ class SpreadEnvironment(AroundEnvironment):
         self._aside: dict[str, str] = {}
         self._failures: dict[str, int] = {}
         self._building: dict[str, str] = {}
+        self._has_built: set[str] = set()
         self._changed = threading.Condition()
 
     @property
@@ -94,11 +95,24 @@ class SpreadEnvironment(AroundEnvironment):
     def build(self, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
         """See `Environment.build`; waits for a host that has room.
 
+        A host that has built nothing so far is not believed where its build fails: another one tries the same.
+
         Raises:
             LostError: the host went away meanwhile.
         """
-        with self._room(cancel=cancel) as host, self._or_lost(host), host.at():
-            return self._built(host, recipe, directory, log, cancel)
+        try:
+            with self._room(cancel=cancel) as host, self._or_lost(host), host.at():
+                return self._built(host, recipe, directory, log, cancel)
+        except BuildFailedError as error:
+            another = next((name for name in self.hosts if name != host.name), "")
+            if error.ended.cancelled or host.name in self._has_built or not another:
+                raise
+            failure = error
+        build = self.build_on(another, recipe, directory, log, cancel)
+        self._set_aside(
+            host.name, f"{recipe.candidate} could not be built there, and was built on {another}: {failure}"
+        )
+        return build
 
     def build_on(self, name: str, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
         """The same on one host.
@@ -113,7 +127,9 @@ class SpreadEnvironment(AroundEnvironment):
         self._building[directory.name] = host.name
         try:
             with watched(host, cancel) as stop:
-                return replace(host.environment.build(recipe, directory, log, stop), host=host.name)
+                build = host.environment.build(recipe, directory, log, stop)
+            self._has_built.add(host.name)
+            return replace(build, host=host.name)
         finally:
             self._building.pop(directory.name, None)
 

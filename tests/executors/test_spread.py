@@ -134,7 +134,12 @@ def test_when_all_hosts_are_gone_the_run_can_be_gone_on_with(hosts: list[SmallHo
 FAILS_ON_B = '[ "$MACHINE" = a ] || { echo "ValueError: broken" >&2; exit 1; }'
 
 
-def test_a_host_where_everything_fails_is_the_finding_and_no_pin_is_blamed(hosts: list[SmallHost], ask: Ask) -> None:
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_a_host_where_everything_fails_is_the_finding_and_no_pin_is_blamed(
+    hosts: list[SmallHost], ask: Ask, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if first == "b":
+        over(hosts[::-1], monkeypatch)
     hosts[1].kernel = "6.9"
     result = session.bisect(ask(FAILS_ON_B, workers=2))
     assert result.verdict is Verdict.ENVIRONMENT, result.summary
@@ -245,3 +250,21 @@ def test_status_says_which_host_does_what(hosts: list[SmallHost], ask: Ask) -> N
     hosts[0].trouble = look
     answered(session.bisect(ask(BROKEN_FROM_9, repeat=1)))
     assert any(text.startswith("building widget ") and " on a, " in text for text in seen), seen
+
+
+def test_a_host_on_which_nothing_builds_is_set_aside_and_no_candidate_is_unbuildable(
+    hosts: list[SmallHost], ask: Ask
+) -> None:
+    for host in hosts:  # whichever comes first
+        host.done.clear()
+        build = f'case "$PWD" in {host.room}/*) echo "no network" >&2; exit 1;; esac'
+        result = session.bisect(ask(BROKEN_FROM_9, workers=2, build=build))
+        answered(result)
+        nothing_bad(result)
+        assert host.count("build") <= 2
+
+
+def test_a_candidate_that_builds_nowhere_is_unbuildable(hosts: list[SmallHost], ask: Ask) -> None:
+    result = session.bisect(ask(BROKEN_FROM_9, workers=2, build='test "$PIN_WIDGET" -ne 8'))
+    assert result.verdict is Verdict.RANGE, result.summary
+    assert {probe.candidate["widget"] for probe in result.probes if probe.outcome is Outcome.UNBUILDABLE} == {"8"}
