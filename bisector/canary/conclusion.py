@@ -91,9 +91,17 @@ def _fact(result: Result, culprit: Culprit) -> KnownBad | None:
     if culprit.kind not in {"package", "float"} or len(culprit.moves) > 1 or culprit.partners:
         return None
     [move] = culprit.moves
-    reason = result.signature.message if result.signature is not None and result.signature.message else "it fails"
     found = f"bisect run {result.run_id}, {result.created:%Y-%m-%d}"
-    return KnownBad(move.pin.partition("@")[0], move.new, reason[:200], found)
+    return KnownBad(move.pin.partition("@")[0], move.new, _reason(result)[:200], found)
+
+
+def _reason(result: Result) -> str:
+    """What failed, on one line: the error and what it says; of one that says nothing, where it arose."""
+    signature = result.signature
+    if signature is None:
+        return "it fails"
+    said = signature.message or signature.frame
+    return ": ".join(part for part in (signature.kind, said) if part) or signature.exit
 
 
 def _record(prepared: Prepared, fact: KnownBad, write: bool) -> tuple[str, bool]:
