@@ -139,7 +139,7 @@ def _run_request(asked: "CanaryRequest", prepared: "Prepared", options: RunOptio
         "good-date": prepared.since.isoformat(),
         "bad-date": asked.as_of.isoformat(),
     }
-    if is_dockerfile and not options.context:
+    if is_dockerfile and not options.context and options.environment in {None, "docker", "image"}:
         ends["context"] = str(asked.file.parent)
     if not options.build_failure_is:
         ends["build-failure-is"] = "fail"

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from bisector.cli import app
 from bisector.cli.parameters import Typed
+from bisector.request import RunRequest
 from tests.local_index import FIRST_UPLOAD, LocalIndex
 
 TOP = Path(__file__).resolve().parents[2]
@@ -106,7 +107,7 @@ def test_a_newest_that_fails_is_searched_and_written_down(place: Place) -> None:
     assert document["known_bad"]["written"] is True
     [fact] = tomllib.loads((place.root / "pins.toml").read_text())["known-bad"]
     assert fact["requirement"] == "spam==4"
-    assert "spam lost its handle" in fact["reason"]
+    assert fact["reason"] == "AssertionError: spam lost its handle"
     assert document["result"]["run_id"] in fact["found"]
     assert place.file.read_text() == "spam==2\neggs>=4\nloose  # open\n"
 
@@ -224,6 +225,26 @@ def test_a_run_is_taken_up_for_the_file_that_it_was_of(place: Place) -> None:
         done = CliRunner().invoke(app, given, obj=Typed(given, ()))
     assert done.exit_code == 2
     assert "was of another file" in done.stderr
+
+
+def test_a_dockerfile_without_an_engine_takes_no_build_context(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--env command` builds as the user says: the context is not ours to add."""
+    from bisector import session
+    from bisector.file_axes.errors import NothingDiffersError
+
+    seen = []
+
+    def kept(request: RunRequest, **_: object) -> None:
+        seen.append(request)
+        raise NothingDiffersError("nothing")
+
+    monkeypatch.setattr(session, "bisect", kept)
+    (place.root / "Dockerfile").write_text("FROM scratch\nARG SPAM_VERSION=2\nRUN pip install spam==$SPAM_VERSION\n")
+    given = ("canary", "Dockerfile", "--smoke", "./smoke.py", "--index-url", place.index.url, "-q", *since(45))
+    with contextlib.chdir(place.root):
+        done = CliRunner().invoke(app, [*given, "--env", "command", "--build-command", "true"], obj=Typed(given, ()))
+    assert done.exit_code == 0, done.stderr
+    assert seen[0].docker.context is None
 
 
 def test_an_interruption_says_how_to_come_to_the_report(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
