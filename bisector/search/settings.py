@@ -141,7 +141,7 @@ class SearchSettings:
         """
         if self.rates_known:
             return self.confidence
-        share = 2.0 if not contradicted else 1.5 if worst_rate < HIGH_RATE else 2.5
+        share = 2.0 if not contradicted else 1.5 if worst_rate < HIGH_RATE else 4.0
         return 1.0 - (1.0 - self.confidence) / share
 
     @property
