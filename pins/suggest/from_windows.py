@@ -187,7 +187,10 @@ def _because(bound: Bound | None, pin: Pin, current: str) -> tuple[Reason, ...]:
 
 def _sentences(bound: Bound | None) -> Iterator[Reason]:
     for sentence in bound.because if bound else ():
-        yield Reason(sentence.text, "; ".join(dict.fromkeys(p.origin for p in sentence.premises if p.origin)))
+        origins = dict.fromkeys(
+            p.origin for p in sentence.premises if p.origin and f"({p.origin})" not in sentence.text
+        )
+        yield Reason(sentence.text, "; ".join(origins))
 
 
 def _certainty(bound: Bound | None) -> Certainty:
