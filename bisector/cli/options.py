@@ -191,7 +191,9 @@ def kind_of(name: str) -> str:
     return _KINDS[_HINTS[name]]
 
 
-OF_A_SEARCH = frozenset(
+_ENDS = frozenset({"good", "bad", "good_file", "bad_file", "good_image", "bad_image", "good_date", "bad_date", "chain"})
+"""Options that name ends other than with `--pin`."""
+OF_A_SEARCH = _ENDS | frozenset(
     {
         "descend",
         "metric",
@@ -206,21 +208,12 @@ OF_A_SEARCH = frozenset(
         "repeat",
         "rebuild_witnesses",
         "workers",
-        "good",
-        "bad",
-        "good_file",
-        "bad_file",
-        "good_image",
-        "bad_image",
-        "good_date",
-        "bad_date",
         "only",
         "exclude",
-        "chain",
     }
 )
 """Options that mean nothing where one candidate alone is tried."""
-OF_OTHER_ENDS = frozenset(
+OF_OTHER_ENDS = _ENDS | frozenset(
     {
         "pin",
         "within",
@@ -230,15 +223,6 @@ OF_OTHER_ENDS = frozenset(
         "suspect",
         "dockerfile",
         "exclude_newer",
-        "good",
-        "bad",
-        "good_file",
-        "bad_file",
-        "good_image",
-        "bad_image",
-        "good_date",
-        "bad_date",
-        "chain",
     }
 )
 """Options that mean nothing to a canary, whose ends are what a file gives today, and the newest that fits."""

@@ -13,12 +13,12 @@ _NOT_COMMITTED = re.compile(rb"0+\Z")
 
 
 @dataclass(frozen=True)
-class LineDates:
-    """Reads the commit time of every line of a file.
+class _InRepository:
+    """Something that git is asked of a path.
 
     Attributes:
         root: top of its repository.
-        revision: "" for the file on disk.
+        revision: "" for the files on disk.
         path: from the top of its repository.
     """
 
@@ -30,6 +30,11 @@ class LineDates:
     def host(self) -> str:
         """This machine."""
         return ""
+
+
+@dataclass(frozen=True)
+class LineDates(_InRepository):
+    """Reads the commit time of every line of a file."""
 
     def read(self, tools: Tools) -> dict[int, datetime]:  # noqa: ARG002 - git is all it needs
         """The times by line, counted from 1; without lines that are not committed yet, empty where git cannot say."""
@@ -52,23 +57,8 @@ class LineDates:
 
 
 @dataclass(frozen=True)
-class PathDate:
-    """Reads when a file, or anything below a directory, was last changed.
-
-    Attributes:
-        root: top of its repository.
-        revision: "" for the files on disk.
-        path: from the top of its repository.
-    """
-
-    root: Path
-    revision: str
-    path: str
-
-    @property
-    def host(self) -> str:
-        """This machine."""
-        return ""
+class PathDate(_InRepository):
+    """Reads when a file, or anything below a directory, was last changed."""
 
     def read(self, tools: Tools) -> datetime | None:  # noqa: ARG002 - git is all it needs
         """The time of the last commit that changed it, None where there is none."""

@@ -25,9 +25,9 @@ def cron_job(schedule: Schedule) -> tuple[ScheduleFile, ...]:
         "A private repository wants a secret for git, such as a mounted .git-credentials.",
     )
     install = (
-        f"python -m pip install --disable-pip-version-check --target /work/site -- {shlex.quote(schedule.requirement)}"
+        f"python -m pip install --disable-pip-version-check --target /pins/site -- {shlex.quote(schedule.requirement)}"
     )
-    clone = f"git clone -- {shlex.quote(schedule.repository)} /work/tree"
+    clone = f"git clone -- {shlex.quote(schedule.repository)} /pins/tree"
     text = f"""\
 {says_what_it_is(schedule, *notes)}
 apiVersion: v1
@@ -71,9 +71,9 @@ spec:
               image: {image}
               command: [sh, -euc, {quoted(clone + " && " + install)}]
               env: &environment
-                - {{name: HOME, value: /work}}
+                - {{name: HOME, value: /pins}}
                 - {{name: XDG_CACHE_HOME, value: /state/cache}}
-                - {{name: PYTHONPATH, value: /work/site}}
+                - {{name: PYTHONPATH, value: /pins/site}}
               securityContext: &restricted
                 allowPrivilegeEscalation: false
                 readOnlyRootFilesystem: true
@@ -83,7 +83,7 @@ spec:
                 requests: {{cpu: 100m, memory: 256Mi}}
                 limits: {{memory: 1Gi}}
               volumeMounts: &mounts
-                - {{name: work, mountPath: /work}}
+                - {{name: work, mountPath: /pins}}
                 - {{name: state, mountPath: /state}}
                 - {{name: temporary, mountPath: /tmp}}
           containers:
@@ -91,7 +91,7 @@ spec:
               image: {image}
               # 1: something new was found; the job then counts as failed, which is what alerts are made of.
               command: [python, -m, pins, {", ".join(quoted(word) for word in arguments)}]
-              workingDir: /work/tree
+              workingDir: /pins/tree
               env: *environment
               securityContext: *restricted
               resources: *resources
