@@ -8,15 +8,14 @@ from pathlib import Path
 
 from bisector.divergence import divergences
 from bisector.earlier_runs import Durations, earlier_durations
+from bisector.environment_making import make_environment, read_index
 from bisector.feasibility.known_bad import known_bad
 from bisector.feasibility.merged import MergedStep, merged_steps
 from bisector.model import Axis, Candidate
 from bisector.preparation import (
     axes_of,
     lay_chain,
-    make_environment,
     pins_of,
-    read_index,
     with_settled_revisions,
 )
 from bisector.request import RunRequest

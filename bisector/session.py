@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from bisector.divergence import divergences
+from bisector.environment_making import make_environment, read_index
 from bisector.environments.base import Environment
 from bisector.events import Note, Reporter, RunEnded, RunStarted, silent
 from bisector.executors.local import LocalExecutor
@@ -31,10 +32,8 @@ from bisector.preparation import (
     axes_of,
     existing,
     lay_chain,
-    make_environment,
     opened_index,
     pins_of,
-    read_index,
     with_settled_revisions,
 )
 from bisector.prober import Prober

@@ -110,7 +110,7 @@ def _uv() -> Finding:
 
 
 def _index() -> Finding:
-    from bisector.preparation import read_index
+    from bisector.environment_making import read_index
     from bisector.request import IndexRequest
     from pins.sources.package_index import PackageIndex
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from bisector import session
+from bisector.environment_making import make_environment
 from bisector.environments.around import AroundEnvironment
 from bisector.environments.base import Environment
 from bisector.executors.spread import SpreadEnvironment
 from bisector.model import Build, Ended, Recipe, SmokeRun
-from bisector.preparation import make_environment
 from pins.errors import EnvironmentFailureError
 
 Trouble = Callable[["SmallHost", str], None]

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bisector.environment_making import make_environment, read_index
 from bisector.executors.ray.cluster import as_options, parse_resources
 from bisector.executors.ray.spreading import over_cluster
-from bisector.preparation import make_environment, read_index
 from bisector.request import IndexRequest
 from pins.errors import UsageError
 from tests.session.conftest import Ask

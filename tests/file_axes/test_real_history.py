@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bisector.environment_making import make_environment, read_index
 from bisector.feasibility.merged import merged_steps
 from bisector.file_axes.axes import file_axes
 from bisector.file_axes.ends import read_space
@@ -19,7 +20,7 @@ from bisector.file_axes.request import FilesRequest
 from bisector.file_axes.space import FileSpace
 from bisector.file_axes.versions import Reading
 from bisector.model import Axis, Candidate, SmokeScript
-from bisector.preparation import lay_chain, make_environment, read_index
+from bisector.preparation import lay_chain
 from bisector.request import DockerRequest, IndexRequest, RunRequest
 from bisector.space import chain_through, moves_between
 from pins.errors import SourceError

@@ -108,7 +108,7 @@ _made: dict[str, Environment] = {}
 def _environment(setting: Setting) -> Environment:
     """The environment of a run, made once in a process."""
     if setting.run_id not in _made:
-        from bisector.preparation import make_environment, read_index
+        from bisector.environment_making import make_environment, read_index
         from bisector.request import RunRequest
 
         request: RunRequest = adapter(RunRequest).validate_json(setting.request)
