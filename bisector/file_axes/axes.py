@@ -1,4 +1,9 @@
-"""The axes of a file space: its texts, the time of the index, then its pins in the order of their lines."""
+"""The axes of a file space: its texts, the time of the index, then its pins in the order in which a build uses them.
+
+While a pin moves, those before it on the chain have their bad values and those after it their good ones. So whatever a
+build does before it comes to that pin is as at the bad end, and is in the builder's cache: a late layer is tried on
+early layers that are there. In any other order an early pin that stays at its good value has them built once more.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -32,12 +37,18 @@ def file_axes(
             values = tuple(AxisValue(version.name, version.date, version.subject) for version in part.texts)
             texts.append(Axis(part.text, PinKind.TEXT, values))
         found = [
-            (bad.line, _pin_axis(part, slot, good, bad, releases, git_axis, notes)) for slot, good, bad in part.moving
+            (_first_use(bad), _pin_axis(part, slot, good, bad, releases, git_axis, notes))
+            for slot, good, bad in part.moving
         ]
-        found += [(each.pin.line, Axis(each.slot.name, PinKind.FLOAT, each.values)) for each in part.floats]
+        found += [(_first_use(each.pin), Axis(each.slot.name, PinKind.FLOAT, each.values)) for each in part.floats]
         pins += [axis for _, axis in sorted(found, key=lambda entry: entry[0])]
     index = [Axis(INDEX, PinKind.FLOAT, space.index)] if space.index else []
     return (*texts, *index, *pins), notes
+
+
+def _first_use(pin: Pin) -> tuple[int, int]:
+    """The line of the first command that takes a pin, then the pin's own: a stage stands below those it builds on."""
+    return min((use.line for use in pin.uses if use.runs is not False), default=pin.line), pin.line
 
 
 def _pin_axis(

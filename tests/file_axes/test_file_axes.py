@@ -47,6 +47,20 @@ def test_each_pin_that_differs_is_an_axis_of_its_kind(repository: SmallRepositor
     assert values(axes["ext"]) == ["aaaa111", "bbbb222"]
 
 
+def test_pins_move_in_the_order_in_which_a_build_uses_them_so_that_early_layers_are_there(
+    repository: SmallRepository,
+) -> None:
+    repository.commit(BASE.format(spam="spam==1.0"))
+    moved = BASE.format(spam="spam==3.0").replace("base:1", "base:2").replace("aaaa111", "bbbb222")
+    repository.commit(moved)
+    axes = repository.axes(repository.space())
+    assert [*axes] == ["base-image", "spam", "ext"], "ext has the higher ARG, and is checked out last"
+    early = [
+        (candidate["base-image"], candidate["spam"]) for candidate in repository.chain(repository.space()).candidates
+    ]
+    assert early[-2:] == [("base:2", "3.0")] * 2, "where ext moves, all before it is as at the bad end"
+
+
 def test_a_candidate_is_the_bad_file_with_its_pins_set_and_nothing_else_changed(repository: SmallRepository) -> None:
     repository.commit(BASE.format(spam="spam==1.0"))
     repository.commit(BASE.format(spam="'spam==3.0'").replace("aaaa111", "bbbb222"))
