@@ -1,6 +1,6 @@
 """What bisecting two revisions of an image's Dockerfile costs, beside building each candidate from nothing.
 
-    scripts/bench/images [--planted git|package|text|both] [--parts N] [--reuse] [--sample N] [--docker COMMAND]
+    scripts/bench/images [--planted git|package|text|both] [--parts N] [--reuse] [--sample N]
 
 The project of tests/docker/image_project.py is made: a Dockerfile with a history, modelled on vLLM's ROCm base (a base
 with pinned packages, a framework that takes long to compile, a C++ extension from a repository of some 200 commits with
@@ -29,9 +29,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from bisector.environments.docker.cli import Builder, cli_environment, trial  # noqa: E402
 from tests.docker.docker_setting import engine_script  # noqa: E402
 from tests.docker.image_project import Extension, served  # noqa: E402
 from tests.docker.test_file_candidates import SMOKES, planted_project  # noqa: E402
+
+FROM_NOTHING = "bisector-bench:from-nothing"
+"""What the image of a build without cache is called, as long as it is there."""
 
 
 def bisector(room: Path, *words: str) -> dict[str, Any]:
@@ -48,19 +52,14 @@ def bisector(room: Path, *words: str) -> dict[str, Any]:
     return found
 
 
-def from_nothing(image: str, build: Path, docker: str) -> float:
+def from_nothing(image: str, build: Path, builder: Builder) -> float:
     """Seconds of one build without cache, of a candidate's Dockerfile in its context."""
+    options = ["--no-cache", "--network=host", f"--build-arg=BASE_IMAGE={image}", f"--tag={FROM_NOTHING}"]
+    command = builder.command(options, build / "Dockerfile", build / "context")
     began = time.monotonic()
-    command = [docker, "build", "--no-cache", "--network=host", f"--build-arg=BASE_IMAGE={image}", "--quiet"]
-    built = subprocess.run(
-        [*command, f"--file={build / 'Dockerfile'}", str(build / "context")],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "DOCKER_BUILDKIT": "1"},
-    )
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=cli_environment())
     seconds = time.monotonic() - began
-    subprocess.run([docker, "rmi", built.stdout.strip()], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([builder.program, "rmi", FROM_NOTHING], check=True, stdout=subprocess.DEVNULL, env=cli_environment())
     return seconds
 
 
@@ -71,7 +70,6 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=10, help="sources of the framework")
     parser.add_argument("--reuse", action="store_true", help="with --reuse-stage build_framework")
     parser.add_argument("--sample", type=int, default=1000, help="candidates that are built from nothing")
-    parser.add_argument("--docker", default="docker", help="the docker command that builds")
     chosen = parser.parse_args()
     os.environ.update(engine_script("start"))
     image = engine_script("image")["BASE_IMAGE"]
@@ -89,20 +87,25 @@ def main() -> None:
                 *(["--reuse-stage=build_framework"] if chosen.reuse else []),
             )
             try:
-                whole = all_from_nothing(found, image, chosen.docker, chosen.sample)
+                whole = all_from_nothing(found, image, chosen.sample)
             finally:
                 bisector_gc(found)
         report(found, whole, project.path)
 
 
-def all_from_nothing(found: dict[str, Any], image: str, docker: str, sample: int) -> dict[str, float]:
+def all_from_nothing(found: dict[str, Any], image: str, sample: int) -> dict[str, float]:
     """Seconds of a build without cache of candidates whose full copy is there, by probe."""
+    with trial("bench-images", syntax="", options=(), variables=cli_environment()) as (builder, _):
+        pass
     seconds: dict[str, float] = {}
+    for probe in found["probes"]:
+        at = ", ".join(f"{pin} {value[:12]}" for pin, value in probe["candidate"].items())
+        print(f"{probe['id']}  {probe['build_seconds'] or 0:6.0f} s  {probe['outcome']}  {at}", flush=True)
     for probe in found["probes"]:
         build = Path(found["run_directory"]) / "builds" / probe["id"]
         copy = build / "Dockerfile"
         if len(seconds) < sample and copy.is_file() and "bisector/reused" not in copy.read_text():
-            seconds[probe["id"]] = from_nothing(image, build, docker)
+            seconds[probe["id"]] = from_nothing(image, build, builder)
             print(
                 f"{probe['id']}  {probe['build_seconds']:6.0f} s  from nothing {seconds[probe['id']]:6.0f} s",
                 flush=True,
