@@ -1,4 +1,4 @@
-"""What both commands share at the terminal: how they end, where results go, and the options that every one takes.
+"""What both commands share at the terminal: how they end, and where results go.
 
 Results go to standard output and nothing else does. A command ends with one of the exit codes of `pins.errors`; what
 is caught here is only turned into a message and a code, never into an outcome.
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import IO, Annotated, Any, NoReturn, ParamSpec
+from typing import IO, Any, NoReturn, ParamSpec
 
 import typer
 
@@ -28,11 +28,6 @@ FAULT = 70
 INTERRUPTED = 130
 MACHINE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
-
-Output = Annotated[Path | None, typer.Option("--output", metavar="FILE", help="Write the result there instead.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only warnings and the end on standard error.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="More progress on standard error.")]
-NoColor = Annotated[bool, typer.Option("--no-color", help="No colour (also NO_COLOR).")]
 
 
 class Terminated(KeyboardInterrupt):

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import Output, guarded, new_app, say
+from pins.command_line import guarded, new_app, say
+from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
 from pins.errors import PinsError, UsageError
+from pins.recording import Entry as Recorded
 from pins.recording import InDirectory, Why, Write, day, recorded, required
 
 if TYPE_CHECKING:
@@ -34,7 +36,11 @@ def _ack(
     ] = "",
     directory: InDirectory = Path(),
     write: Write = False,
+    output_format: Format = "text",
     output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
 ) -> int:
     r"""Accept a finding: it is no longer news, and keeps no issue open. Written into pins.toml, to be committed.
 
@@ -48,12 +54,13 @@ def _ack(
     from pins.files.locate import locate
     from pins.suggest.holds import FILE
 
+    check_common(output_format, output, quiet, verbose)
     reason = required(why)
     if not re.fullmatch(r"[0-9a-f]{4,12}", finding):
         raise UsageError(f"{finding!r} is no finding: give the twelve hexadecimal digits that `pins drift` shows")
     tree, relative = locate(directory)
     name, entry = _known(finding, _remembered(state, push, tree.root / relative))
-    if entry is not None:
+    if entry is not None and not quiet:
         say(f"{name}: {_described(entry)}")
     before = tree.read(FILE)
     data = before or b""
@@ -65,7 +72,23 @@ def _ack(
         datetime.now(UTC).date(),
         _described(entry) if entry is not None else earlier.finding if earlier else "",
     )
-    return recorded(tree, before, with_ack(data, ack), write, output, f"{name} is acknowledged")
+    content = {
+        "id": ack.id,
+        "why": ack.why,
+        "until": ack.until.isoformat() if ack.until else None,
+        "since": ack.since.isoformat() if ack.since else None,
+        "finding": ack.finding or None,
+    }
+    return recorded(
+        Recorded("ack", f"{name} is acknowledged", content),
+        tree,
+        (before, with_ack(data, ack)),
+        write=write,
+        quiet=quiet,
+        output_format=output_format,
+        output=output,
+        no_color=no_color,
+    )
 
 
 def _described(entry: "Entry") -> str:

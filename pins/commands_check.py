@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import NoColor, Output, deliver, guarded, new_app, say, wants_color
+from pins.command_line import deliver, guarded, new_app, say, wants_color
+from pins.common_options import FINDING_FORMATS, FindingFormat, NoColor, Output, Quiet, Verbose, check_common
 from pins.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 app = new_app("Find hazards in files.")
 
-FORMATS = ("text", "md", "html", "json", "sarif", "github")
 Names = Annotated[
     list[str] | None, typer.Option("--select", metavar="RULE,...", help="Only these rules; 'all' for all.")
 ]
@@ -59,10 +59,10 @@ def _check(
     context: Annotated[Path | None, typer.Option("--context", metavar="DIR", help="The build context.")] = None,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules.")] = False,
     explain: Annotated[str, typer.Option("--explain", metavar="RULE", help="Explain one rule.")] = "",
-    output_format: Annotated[
-        str, typer.Option("--format", metavar="text|md|html|json|sarif|github", help="How the result is written.")
-    ] = "text",
+    output_format: FindingFormat = "text",
     output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     no_color: NoColor = False,
 ) -> int:
     r"""Find what makes a file's pins lie: overrides that reach no stage, moving references, lost failures, skew.
@@ -75,8 +75,7 @@ def _check(
 
     Exit code 1 when something is found. `# pins: ignore[RULE] reason` above a line ignores a finding there.
     """
-    if output_format not in FORMATS:
-        raise UsageError(f"--format {output_format!r} is not one of {', '.join(FORMATS)}")
+    check_common(output_format, output, quiet, verbose, FINDING_FORMATS)
     if write and not fix:
         raise UsageError("--write goes with --fix; what is found is only shown otherwise")
     if rules or explain:

@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import (
-    NoColor,
-    Output,
-    Quiet,
-    Verbose,
-    check_output,
-    deliver,
-    guarded,
-    new_app,
-    say,
-    wants_color,
-)
+from pins.command_line import deliver, guarded, new_app, say, wants_color
+from pins.common_options import FINDING_FORMATS, FindingFormat, NoColor, Output, Quiet, Verbose, check_common
 from pins.errors import EnvironmentFailureError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target
 
@@ -31,8 +21,6 @@ if TYPE_CHECKING:
     from pins.drift.watching import Watched
 
 app = new_app("Say what has moved since last time.")
-
-FORMATS = ("text", "md", "html", "json", "sarif", "github")
 
 
 @app.command("drift")
@@ -79,9 +67,7 @@ def _drift(
         str, typer.Option("--webhook", metavar="URL", envvar="PINS_WEBHOOK", help="Post what is new there as JSON.")
     ] = "",
     rules: Annotated[bool, typer.Option("--rules", help="List the rules.")] = False,
-    output_format: Annotated[
-        str, typer.Option("--format", metavar="text|md|html|json|sarif|github", help="How the result is written.")
-    ] = "text",
+    output_format: FindingFormat = "text",
     output: Output = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -97,8 +83,7 @@ def _drift(
 
     Exit code 0: nothing is new; 1: something is; 3: nothing is, but something could not be told.
     """
-    if output_format not in FORMATS:
-        raise UsageError(f"--format {output_format!r} is not one of {', '.join(FORMATS)}")
+    check_common(output_format, output, quiet, verbose, FINDING_FORMATS)
     from pins.drift.choice import chosen
 
     if rules:
@@ -108,11 +93,8 @@ def _drift(
         return deliver("".join(f"{rule.id:{widest}}  {rule.summary}\n" for rule in RULES), output)
     if not paths:
         raise UsageError("give a FILE or a directory to check, such as `pins drift docker/`")
-    if quiet and verbose:
-        raise UsageError("--quiet and --verbose exclude one another; leave one of them out")
     if every and as_of:
         raise UsageError("--every looks at what is, --as-of at what was: leave one of them out")
-    check_output(output)
     running = chosen(select or (), ignore or ())
     asked = _Asked(
         tuple(paths),

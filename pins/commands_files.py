@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
-from pins.drawing import Format, check_options, drawn
+from pins.command_line import deliver, guarded, new_app, say
+from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
+from pins.drawing import drawn
 from pins.errors import UndeterminedError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
 
@@ -55,7 +56,7 @@ def _show(
     from pins.files.comparing import changed_by_arguments
     from pins.files.reading import ReadRequest, read_all, unknown_arguments
 
-    check_options(output_format, quiet, verbose)
+    check_common(output_format, output, quiet, verbose)
     request = ReadRequest(
         tuple(paths), rev, pairs(build_arg, "--build-arg"), target, tuple(chain or ()), clones(repo), context
     )
@@ -128,7 +129,7 @@ def _diff(
     from pins.files.comparing import compare_files, compare_revisions
     from pins.files.reading import ReadRequest
 
-    check_options(output_format, quiet, verbose)
+    check_common(output_format, output, quiet, verbose)
     if len(paths) > 2 or (len(paths) == 2) == bool(rev):
         raise UsageError("give two files, or one file or directory with --rev OLD..NEW")
     request = ReadRequest((), "", pairs(build_arg, "--build-arg"), target, (), clones(repo), context)
@@ -184,7 +185,7 @@ def _set(
     """
     from pins.files.setting import SetRequest, set_pins
 
-    check_options(output_format, quiet, verbose)
+    check_common(output_format, output, quiet, verbose)
     day = None
     if comment_date:
         from datetime import UTC, date, datetime

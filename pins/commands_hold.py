@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import Output, guarded, new_app
+from pins.command_line import guarded, new_app
+from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
 from pins.errors import UsageError
-from pins.recording import InDirectory, Why, Write, day, recorded, required
+from pins.recording import Entry, InDirectory, Why, Write, day, recorded, required
 
 if TYPE_CHECKING:
     from pins.suggest.holds import Hold
@@ -31,7 +32,11 @@ def _hold(
     ] = None,
     directory: InDirectory = Path(),
     write: Write = False,
+    output_format: Format = "text",
     output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
 ) -> int:
     r"""Record a temporary pin with its reason and its end. Written into pins.toml, to be committed.
 
@@ -45,6 +50,7 @@ def _hold(
     from pins.files.locate import locate
     from pins.suggest.holds import FILE, with_hold
 
+    check_common(output_format, output, quiet, verbose)
     reason = required(why)
     tree, relative = locate(file or directory)
     if file is not None and not file.is_file():
@@ -54,7 +60,29 @@ def _hold(
     if file is not None:
         _check(file, hold)
     before = tree.read(FILE)
-    return recorded(tree, before, with_hold(before or b"", hold), write, output, f"{hold.pin} is held")
+    return recorded(
+        Entry("hold", f"{hold.pin} is held", _content(hold)),
+        tree,
+        (before, with_hold(before or b"", hold)),
+        write=write,
+        quiet=quiet,
+        output_format=output_format,
+        output=output,
+        no_color=no_color,
+    )
+
+
+def _content(hold: "Hold") -> dict[str, str | None]:
+    return {
+        "pin": hold.pin,
+        "requirement": hold.requirement or None,
+        "value": hold.value or None,
+        "file": hold.file or None,
+        "why": hold.reason,
+        "until": hold.until or None,
+        "since": hold.since.isoformat() if hold.since else None,
+        "review": hold.review.isoformat() if hold.review else None,
+    }
 
 
 def _made(what: str, file: str, why: str, until: str, review: date | None) -> "Hold":

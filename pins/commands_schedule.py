@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import Output, deliver, guarded, new_app, say
+from pins.choices import one_of
+from pins.command_line import deliver, guarded, new_app, say
+from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
 from pins.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +51,11 @@ def _schedule(
     repository: Annotated[
         str, typer.Option("--repository", metavar="URL", help="k8s: where to clone from; `origin` by default.")
     ] = "",
+    output_format: Format = "text",
     output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
 ) -> int:
     r"""Print a file that runs `pins drift` on a schedule, ready to be committed or installed.
 
@@ -62,8 +68,8 @@ def _schedule(
     """
     from pins.drift.schedules import KINDS, Schedule, cadence, place_in_day, place_in_hour, place_in_week
 
-    if kind not in KINDS:
-        raise UsageError(f"{kind!r} is none of {', '.join(KINDS)}")
+    check_common(output_format, None if output is not None and output.is_dir() else output, quiet, verbose)
+    one_of(kind, "the schedule", tuple(KINDS))
     if not _NAME.fullmatch(name):
         raise UsageError(f"--name {name!r} is no name for a job: lower-case letters, digits and hyphens, at most 52")
     if issue and kind != "github":
@@ -99,7 +105,14 @@ def _schedule(
     ):
         if not word.isprintable():
             raise UsageError(f"{word!r} cannot stand in a schedule file: it holds a line break or control character")
-    return _deliver(KINDS[kind](schedule), output)
+    files = KINDS[kind](schedule)
+    if output is None or not output.is_dir():
+        return deliver(_drawn(files, kind, output_format, output, no_color), output)
+    if output_format != "text":
+        raise UsageError(
+            f"--output {str(output)!r} is a directory, which takes the files themselves; leave --format out"
+        )
+    return _written(files, output, quiet)
 
 
 def _inside_one_repository(paths: list[Path]) -> tuple[Path, tuple[str, ...]]:
@@ -161,15 +174,40 @@ def _program() -> tuple[str, ...]:
     return (str(script),) if script.is_file() else (sys.executable, "-m", "pins")
 
 
-def _deliver(files: "tuple[ScheduleFile, ...]", output: Path | None) -> int:
-    if output is not None and output.is_dir():
-        for file in files:
-            place = output / Path(file.path).name
-            deliver(file.text, place)
+def _written(files: "tuple[ScheduleFile, ...]", directory: Path, quiet: bool) -> int:
+    for file in files:
+        place = directory / Path(file.path).name
+        deliver(file.text, place)
+        if not quiet:
             say(f"wrote {place}")
-        return 0
-    if output is not None and len(files) > 1:
-        raise UsageError(f"these are {len(files)} files: give --output a directory, not {str(output)!r}")
-    if len(files) == 1:
-        return deliver(files[0].text, output)
-    return deliver("\n".join(f"# --- {file.path}\n{file.text}" for file in files), output)
+    return 0
+
+
+def _drawn(
+    files: "tuple[ScheduleFile, ...]", kind: str, output_format: str, output: Path | None, no_color: bool
+) -> str:
+    """The files as they are, one after the other, or what else was asked for.
+
+    Raises:
+        UsageError: several were to go into one file.
+    """
+    if output_format == "json":
+        import json
+
+        from pins.json_document import opening
+
+        document = opening("pins.schedule/1", "pins")
+        document |= {"kind": kind, "files": [{"path": file.path, "text": file.text} for file in files]}
+        return json.dumps(document, indent=2, ensure_ascii=True)
+    if output_format == "text":
+        if output is not None and len(files) > 1:
+            raise UsageError(f"these are {len(files)} files: give --output a directory, not {str(output)!r}")
+        if len(files) == 1:
+            return files[0].text
+        return "\n".join(f"# --- {file.path}\n{file.text}" for file in files)
+    from pins.drawing import drawn
+    from pins.report.blocks import Code, Document, Section
+    from pins.report.tones import Tone
+
+    sections = tuple(Section(file.path, (Code(file.text),)) for file in files)
+    return drawn(Document(f"A schedule for {kind}", Tone.PLAIN, (), sections), output_format, output, no_color)

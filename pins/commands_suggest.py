@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import NoColor, Output, Quiet, Verbose, deliver, guarded, new_app, say
-from pins.drawing import Format, check_options, drawn
+from pins.command_line import deliver, guarded, new_app, say
+from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
+from pins.drawing import drawn
 from pins.errors import NoSolutionError, UsageError
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _suggest(
     from pins.suggest.suggesting import SuggestRequest, suggest
     from pins.windows_request import WindowsRequest, moment
 
-    check_options(output_format, quiet, verbose)
+    check_common(output_format, output, quiet, verbose)
     try:
         wanted = Policy(policy)
     except ValueError:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pins.command_line import NoColor, Output, Quiet, Verbose, check_output, deliver, guarded, new_app, say
-from pins.drawing import Format, check_options, drawn
+from pins.command_line import deliver, guarded, new_app, say
+from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
+from pins.drawing import drawn
 from pins.errors import NoSolutionError, UndeterminedError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
 
@@ -99,8 +100,7 @@ def _windows(
     """
     from pins.windows_request import WindowsRequest, gathered_for
 
-    check_options(output_format, quiet, verbose)
-    check_output(output)
+    check_common(output_format, output, quiet, verbose)
     request = WindowsRequest(
         file=file,
         require=tuple(require or ()),
@@ -248,8 +248,7 @@ def _why(
     from pins.resolve.why import why
     from pins.windows_request import WindowsRequest, gathered_for
 
-    check_options(output_format, quiet, verbose)
-    check_output(output)
+    check_common(output_format, output, quiet, verbose)
     if file is None and not require:
         raise UsageError("nothing is asked for: give a FILE, or --require 'NAME>=VERSION'")
     request = WindowsRequest(

@@ -1,27 +1,12 @@
 """A report for people, in the form that was asked for."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from pins.command_line import wants_color
-from pins.errors import UsageError
 
 if TYPE_CHECKING:
     from pins.report.blocks import Document
-
-
-FORMATS = ("text", "md", "html", "json")
-Format = Annotated[str, typer.Option("--format", metavar="text|md|html|json", help="How the result is written.")]
-
-
-def check_options(output_format: str, quiet: bool, verbose: bool) -> None:
-    """Raises UsageError where the form is none of ours, or where quiet and verbose are both asked for."""
-    if output_format not in FORMATS:
-        raise UsageError(f"--format {output_format!r} is not one of {', '.join(FORMATS)}")
-    if quiet and verbose:
-        raise UsageError("--quiet and --verbose exclude one another; leave one of them out")
 
 
 def drawn(document: "Document", output_format: str, output: Path | None, no_color: bool) -> str:

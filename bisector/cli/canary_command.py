@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bisector.cli.options import RunOptions, with_canary_options
-from bisector.cli.output import check_format, drawn, page, progress
-from bisector.cli.parameters import AllOptions, Format, Typed
-from pins.command_line import NoColor, Output, Quiet, Verbose, check_output, deliver, guarded, new_app
+from bisector.cli.output import drawn, page, progress
+from bisector.cli.parameters import Typed
+from pins.command_line import deliver, guarded, new_app
+from pins.common_options import AllOptions, Format, NoColor, Output, Quiet, Verbose, check_common
 from pins.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,8 +63,7 @@ def _canary(
       bisector canary docker/Dockerfile --smoke ./load.py
       bisector canary requirements.txt --smoke ./smoke.py --since 2026-08-01 --format md --output canary.md
     """
-    check_format(output_format)
-    check_output(output)
+    check_common(output_format, output, quiet, verbose)
     typed: Typed = invocation.obj
     if run:
         report = _taken_up(run, file, write)

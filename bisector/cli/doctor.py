@@ -11,7 +11,7 @@ from pathlib import Path
 from pins.errors import PinsError, UsageError
 from pins.json_document import opening
 
-SCHEMA = "bisector.cli.doctor/1"
+SCHEMA = "bisector.doctor/1"
 PATIENCE = 20.0
 """Seconds that a program may take to answer."""
 PYTHONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
@@ -61,7 +61,7 @@ def lacking(needed: Sequence[str], findings: Sequence[Finding]) -> list[Finding]
 
 
 def render_findings(findings: Sequence[Finding], output_format: str) -> str:
-    """As a table, in text, Markdown or HTML, or as a `bisector.cli.doctor/1` document."""
+    """As a table, in text, Markdown or HTML, or as a `bisector.doctor/1` document."""
     if output_format == "json":
         document = {
             **opening(SCHEMA, "bisector"),

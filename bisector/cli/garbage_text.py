@@ -6,13 +6,13 @@ from dataclasses import asdict
 from bisector.leftovers import Garbage
 from pins.json_document import opening
 
-SCHEMA = "bisector.cli.gc/1"
+SCHEMA = "bisector.gc/1"
 KEPT = "bisector gc --all removes them"
 STRANGE = "that run is not recorded here; if it is nobody's any more, remove it with docker"
 
 
 def render_garbage(garbage: Garbage, output_format: str, *, dry_run: bool) -> str:
-    """As lines, as a table in Markdown or HTML, or as a `bisector.cli.gc/1` document."""
+    """As lines, as a table in Markdown or HTML, or as a `bisector.gc/1` document."""
     match output_format:
         case "json":
             document = {

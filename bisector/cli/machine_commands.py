@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from bisector.cli.output import check_format
-from bisector.cli.parameters import Format
-from pins.command_line import Output, deliver, guarded, new_app, say
+from pins.command_line import deliver, guarded, new_app, say
+from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
 
 app = new_app("Look after this machine.")
 
@@ -24,7 +23,9 @@ def _gc(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
     output_format: Format = "text",
     output: Output = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No list on standard output, only warnings.")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,  # noqa: ARG001 - its lines have none
 ) -> int:
     r"""Remove what runs have left behind: processes, containers, scratch space, builds of finished runs.
 
@@ -32,7 +33,7 @@ def _gc(
     Example:
       bisector gc --older-than 30d
     """
-    check_format(output_format)
+    check_common(output_format, output, quiet, verbose)
     from datetime import timedelta
 
     from bisector.cli.arguments import parse_duration
@@ -44,8 +45,6 @@ def _gc(
     for what in garbage.not_looked_for:
         say(f"not looked for: {what}")
     code = 6 if garbage.not_looked_for else 0
-    if quiet and output is None and output_format == "text":
-        return code
     return deliver(render_garbage(garbage, output_format, dry_run=dry_run), output, code)
 
 
@@ -58,6 +57,9 @@ def _doctor(
     ] = [],  # noqa: B006 - typer copies it
     output_format: Format = "text",
     output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,  # noqa: ARG001 - its lines have none
 ) -> int:
     r"""What this machine can run: Python versions, package index, Docker, GPUs, disk.
 
@@ -65,7 +67,7 @@ def _doctor(
     Example:
       bisector doctor --need docker
     """
-    check_format(output_format)
+    check_common(output_format, output, quiet, verbose)
     from bisector.cli.doctor import check_names, examine, lacking, render_findings
 
     check_names(need)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pins.command_line import deliver, interrupted_exit_code, wants_color
-from pins.errors import UsageError
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -14,28 +13,9 @@ if TYPE_CHECKING:
     from bisector.report.model import Result
     from pins.report.blocks import Document
 
-FORMATS = ("text", "md", "html", "json")
-
-
-def check_format(chosen: str, known: tuple[str, ...] = FORMATS) -> None:
-    """Refuse another format, before any work is done.
-
-    Raises:
-        UsageError: it is none of those known.
-    """
-    from bisector.cli.arguments import parse_choice
-
-    parse_choice(chosen, "--format", known)
-
 
 def progress(quiet: bool, verbose: bool, no_color: bool, *, plain: bool = False) -> "AbstractContextManager[Reporter]":
-    """The reporter of a command, on standard error; `plain`: in lines also on a terminal.
-
-    Raises:
-        UsageError: both less and more was asked for.
-    """
-    if quiet and verbose:
-        raise UsageError("--quiet and --verbose exclude one another; leave one of them out")
+    """The reporter of a command, on standard error; `plain`: in lines also on a terminal."""
     from bisector.progress import reporter_for
 
     return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=False if no_color else None, lines=plain)

@@ -1,8 +1,9 @@
 """`bisector status` and `report`: what the record of a run says. Each imports what it uses."""
 
-from bisector.cli.output import check_format, page, show
-from bisector.cli.parameters import Format, Run
-from pins.command_line import NoColor, Output, deliver, guarded, new_app
+from bisector.cli.output import page, show
+from bisector.cli.parameters import Run
+from pins.command_line import deliver, guarded, new_app
+from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
 
 app = new_app("Look at a run.")
 
@@ -13,6 +14,8 @@ def _status(
     run: Run = None,
     output_format: Format = "text",
     output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     no_color: NoColor = False,
 ) -> int:
     r"""Where a run stands (the latest, if none is named), also while it is running.
@@ -21,7 +24,7 @@ def _status(
     Example:
       bisector status
     """
-    check_format(output_format)
+    check_common(output_format, output, quiet, verbose)
     from datetime import UTC, datetime
 
     from bisector.report import render
@@ -46,7 +49,12 @@ def _status(
 @app.command("report")
 @guarded
 def _report_again(
-    run: Run = None, output_format: Format = "text", output: Output = None, no_color: NoColor = False
+    run: Run = None,
+    output_format: Format = "text",
+    output: Output = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_color: NoColor = False,
 ) -> int:
     r"""Render a run (the latest, if none is named): for the terminal, as Markdown, HTML or JSON.
 
@@ -54,7 +62,7 @@ def _report_again(
     Example:
       bisector report --format md --output finding.md
     """
-    check_format(output_format)
+    check_common(output_format, output, quiet, verbose)
     from bisector.results import load_result
     from bisector.runs import find_run
 

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from bisector.cli.options import RunOptions, with_probe_options, with_run_options
-from bisector.cli.output import check_format, progress, show
-from bisector.cli.parameters import AllOptions, Format, Run, Typed
-from pins.command_line import NoColor, Output, Quiet, Verbose, check_output, deliver, guarded, new_app, say
+from bisector.cli.output import progress, show
+from bisector.cli.parameters import Run, Typed
+from pins.command_line import deliver, guarded, new_app, say
+from pins.common_options import AllOptions, Format, NoColor, Output, Quiet, Verbose, check_common
 
 app = new_app("Find the first bad pin.")
 
@@ -43,8 +44,7 @@ def _run(
       bisector run --pin numpy=1.26.4..2.2.0 --with pandas==2.2.0 --python 3.11 --smoke ./smoke.py -- --fast
       bisector run --pin pybind11=3.0.0..3.1.0 --dockerfile Dockerfile --smoke ./load.py --gpu rocm
     """
-    check_format(output_format)
-    check_output(output)
+    check_common(output_format, output, quiet, verbose)
     typed: Typed = invocation.obj
     if replay:
         from bisector.cli.replay_options import changes_from
@@ -99,8 +99,7 @@ def _resume(
     Example:
       bisector resume 20260801-1200
     """
-    check_format(output_format)
-    check_output(output)
+    check_common(output_format, output, quiet, verbose)
     from bisector import session
     from bisector.cli.arguments import parse_duration, parse_max_runs
     from bisector.inputs import enter_directory_of
@@ -151,8 +150,7 @@ def _probe(
     Example:
       bisector probe --pin setuptools==82.0.0 --smoke ./smoke.py
     """
-    check_format(output_format)
-    check_output(output)
+    check_common(output_format, output, quiet, verbose)
     typed: Typed = invocation.obj
     from bisector.cli.request import request_for_one
 

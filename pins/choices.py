@@ -1,0 +1,26 @@
+"""One word of a few: what is said where it is none of them, with the nearest named."""
+
+from collections.abc import Collection, Sequence
+
+from pins.errors import UsageError
+
+
+def one_of(text: str, option: str, choices: Sequence[str]) -> str:
+    """The word itself.
+
+    Raises:
+        UsageError: it is none of the choices.
+    """
+    if text in choices:
+        return text
+    *most, last = choices
+    raise UsageError(f"{option} {text!r} is none of {', '.join(most)} or {last}{did_you_mean(text, choices)}")
+
+
+def did_you_mean(word: str, known: Collection[str], most: int = 3) -> str:
+    """The words "; did you mean ...?" with those that are spelled much the same, nearest first; "" where none is."""
+    import difflib
+
+    alike = {name.casefold(): name for name in known}
+    near = [alike[name] for name in difflib.get_close_matches(word.casefold(), sorted(alike), n=most, cutoff=0.6)]
+    return f"; did you mean {' or '.join(near)}?" if near else ""
