@@ -77,7 +77,8 @@ class Plan:
 def plan(request: RunRequest) -> Plan:
     """What `bisect` would do: axes, chain, what cannot be resolved. Nothing is built, nothing is kept."""
     named = request.files is None and request.images is None
-    if named or request.smoke.path.is_file():
+    planned_without = request.smoke.path == Path(os.devnull)  # no script was named
+    if not planned_without and (named or request.smoke.path.is_file()):
         check_script(request.smoke.path, local=not request.in_containers)
     request = with_settled_revisions(request)
     exclude_newer = request.exclude_newer or datetime.now(UTC)
