@@ -3,9 +3,9 @@
     scripts/distributions [--output dist] [--revision HEAD | --work-tree]
 
 What is built is a commit, laid out afresh in a directory of its own, so that nothing that lies about in a checkout gets
-in. It is built twice: in two directories, with files of other ages, another umask, time zone and hash seed. Where the two
-differ, nothing is written, and the exit code is 1. The time that both carry is that of the commit. The wheel is built from
-the source distribution, which so shows that it is complete.
+in. It is built twice: in two directories, with files of other ages, another umask, time zone and hash seed. Where the
+two differ, nothing is written, and the exit code is 1. The time that both carry is that of the commit. The wheel is
+built from the source distribution, which so shows that it is complete.
 
 Equal bytes need an equal hatchling, whose version the wheel tells (`Generator`).
 """
