@@ -16,7 +16,7 @@ from pins.metadata.core_metadata import (
     unreadable_requirement,
 )
 from pins.sources.file_reader import FileReader, UnreadableFileError
-from pins.sources.index_page import FileKind, IndexFile
+from pins.sources.index_file import FileKind, IndexFile
 
 _LARGEST_METADATA = 8 * 2**20
 _LARGEST_SDIST = 64 * 2**20

@@ -10,11 +10,12 @@ from pins.metadata.file_metadata import FileMetadata, from_text, read_file_metad
 from pins.model import Release
 from pins.resolve.problem import Choice, Choices, Requires
 from pins.sources.file_reader import FileReader
-from pins.sources.index_page import FileKind, IndexFile
+from pins.sources.index_file import FileKind, IndexFile
+from pins.sources.listing import Listing
 from pins.sources.metadata_cache import MetadataCache
 from pins.sources.package_index import PackageIndex
 from pins.sources.page_reader import NotKeptError
-from pins.sources.usable_files import releases_of, why_unusable
+from pins.sources.usable_files import why_unusable
 
 Asked = TypeVar("Asked")
 Told = TypeVar("Told")
@@ -48,7 +49,7 @@ class IndexRequirements:
         self._files = FileReader(index.reader.http)
         self._lock = threading.Lock()
         self._choices: dict[str, Choices] = {}
-        self._releases: dict[str, dict[str, tuple[IndexFile, ...]]] = {}
+        self._listings: dict[str, tuple[Listing, dict[str, int]]] = {}  # with the place of each release, by its label
         self._requires: dict[tuple[str, str], Requires] = {}
 
     def choices(self, names: Collection[str]) -> Mapping[str, Choices]:
@@ -62,19 +63,15 @@ class IndexRequirements:
 
     def _read_choices(self, name: str) -> Choices:
         try:
-            files = self._index.find_files(name, before=self._before)
+            listing = self._index.find_listing(name, before=self._before)
         except NotKeptError as error:
             return Choices(unknown=str(error))
-        if not files:
+        if not listing:
             return Choices(missing=f"no index has a project {name}: asked {self._index.asked}")
-        releases = releases_of(files, self._index.target, self._before)
-        by_label: dict[str, list[IndexFile]] = {str(release.version): [] for release in releases}
-        labels = {release.version: str(release.version) for release in releases}
-        for file in files:
-            by_label[labels[file.version]].append(file)
+        choices = tuple(map(_choice, listing.releases(self._index.target, self._before)))
         with self._lock:
-            self._releases[name] = {label: tuple(some) for label, some in by_label.items()}
-        return Choices(tuple(map(_choice, releases)))
+            self._listings[name] = listing, {choice.label: place for place, choice in enumerate(choices)}
+        return Choices(choices)
 
     def requires(self, wanted: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Requires]:
         """What each release requires; raises SourceError as the contract says."""
@@ -124,7 +121,10 @@ class IndexRequirements:
             tag = min((order.get(tag, 10**6) for tag in file.tags), default=10**6)
             return file.kind is FileKind.SDIST, tag, not file.filename.endswith((".whl", ".tar.gz")), file.filename
 
-        files = self._releases.get(name, {}).get(label, ())
+        if name not in self._listings or label not in self._listings[name][1]:
+            return []
+        listing, places = self._listings[name]
+        files = listing.release_files(places[label])
         return sorted((file for file in files if not why_unusable(file, target, self._before)), key=rank)
 
     def _why_none(self, name: str, label: str) -> str:

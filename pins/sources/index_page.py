@@ -2,17 +2,16 @@
 
 import json
 import re
-import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from enum import StrEnum
 from functools import lru_cache
 from urllib.parse import urljoin, urlsplit
 
 from packaging.tags import Tag
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
-from packaging.version import InvalidVersion, Version
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from pins.sources.index_file import FileKind, IndexFile, moment_of, tags_of, version_of
+from pins.sources.listing import ListedFile, Listing, listing_of
 
 JSON_TYPES = ("application/vnd.pypi.simple.v1+json", "application/vnd.pypi.simple.latest+json")
 HTML_TYPES = ("application/vnd.pypi.simple.v1+html", "application/vnd.pypi.simple.latest+html", "text/html")
@@ -22,53 +21,15 @@ SDIST_ENDINGS = (".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz", ".tbz", ".tar
 """Archives that have held source distributions; today only the first, and of old the second, are made."""
 
 
-class FileKind(StrEnum):
-    """What sort of file installs a project; eggs and installers of old are none."""
-
-    WHEEL = "wheel"
-    SDIST = "sdist"
-
-
-@dataclass(frozen=True)
-class IndexFile:
-    """One file of a project.
-
-    Attributes:
-        filename: as the index spells it.
-        url: where it is, absolute; without credentials of ours.
-        version: the release that it belongs to.
-        kind: wheel or source distribution.
-        tags: a wheel's tags, empty for a source distribution.
-        requires_python: the specifier as the index gives it, "" for none.
-        yanked, yanked_reason: whether it was withdrawn, and why where that is said.
-        upload_time: aware; None where the index does not say.
-        hashes: (algorithm, hex digest).
-        metadata: whether the index serves its metadata at `url + ".metadata"`.
-        metadata_hash: SHA-256 of the metadata as the index gives it, "" where it does not.
-        size: bytes, None where the index does not say.
-    """
-
-    filename: str
-    url: str
-    version: Version
-    kind: FileKind
-    tags: frozenset[Tag] = frozenset()
-    requires_python: str = ""
-    yanked: bool = False
-    yanked_reason: str = ""
-    upload_time: datetime | None = None
-    hashes: tuple[tuple[str, str], ...] = ()
-    metadata: bool = False
-    metadata_hash: str = ""
-    size: int | None = None
+_NO_FILE_NAME = re.compile(r"[\x00-\x1f\x7f/\\]")
 
 
 class NotAPageError(ValueError):
     """What was read is no page of a package index; the message says what it looks like instead."""
 
 
-def parse_page(body: bytes, content_type: str, url: str, project: str) -> tuple[IndexFile, ...]:
-    """The files that a page lists for a project; what is not installable, or has no PEP 440 version, is left out.
+def parse_page(body: bytes, content_type: str, url: str, project: str) -> Listing:
+    """What a page lists for a project; what is not installable, or has no PEP 440 version, is left out.
 
     Args:
         body: of the answer.
@@ -95,10 +56,12 @@ def parse_page(body: bytes, content_type: str, url: str, project: str) -> tuple[
     except Exception as error:  # whatever a parser makes of bytes from elsewhere
         what = "JSON" if kind == JSON_TYPES[0] else "HTML"
         raise NotAPageError(f"it is not {what} of the simple API: {str(error)[:100]}") from error
-    return tuple(_files(page, url, name))
+    return listing_of(_files(page, url, name))
 
 
 def _of_html(text: str, name: str) -> object:
+    import warnings
+
     from mousebender.simple import from_project_details_html
 
     with warnings.catch_warnings():
@@ -116,7 +79,7 @@ def _check_html(text: str) -> None:
         raise NotAPageError(f"it is an HTML page {what}, such as a proxy or a log-in form gives")
 
 
-def _files(page: object, url: str, name: str) -> Iterator[IndexFile]:
+def _files(page: object, url: str, name: str) -> Iterator[ListedFile]:
     if not isinstance(page, dict) or not isinstance(page.get("files"), list):
         raise NotAPageError("it is JSON without a list of files")
     meta = page.get("meta")
@@ -130,33 +93,32 @@ def _files(page: object, url: str, name: str) -> Iterator[IndexFile]:
                 yield file
 
 
-def _file(entry: dict[str, object], page_url: str, name: str) -> IndexFile | None:
+def _file(entry: dict[str, object], page_url: str, name: str) -> ListedFile | None:
     filename, link = entry.get("filename"), entry.get("url")
     if not isinstance(filename, str) or not isinstance(link, str):
         return None
-    named = read_file_name(filename, name)
+    named = _named(filename, name)
     url = _absolute(link, page_url)
     if named is None or not url:
         return None
-    version, kind, tags = named
-    yanked = entry.get("yanked", False)
+    version, kind, form = named
+    yanked, uploaded = entry.get("yanked", False), entry.get("upload-time")
     metadata = entry.get("core-metadata") or entry.get("dist-info-metadata")
     requires_python, hashes, size = entry.get("requires-python"), entry.get("hashes"), entry.get("size")
-    return IndexFile(
+    file = IndexFile(
         filename=filename,
         url=url,
         version=version,
         kind=kind,
-        tags=tags,
         requires_python=requires_python if isinstance(requires_python, str) else "",
         yanked=bool(yanked),
         yanked_reason=yanked if isinstance(yanked, str) else "",
-        upload_time=_moment(entry.get("upload-time")),
         hashes=tuple((str(name), str(digest)) for name, digest in hashes.items()) if isinstance(hashes, dict) else (),
         metadata=bool(metadata),
         metadata_hash=str(metadata.get("sha256", "")).lower() if isinstance(metadata, dict) else "",
         size=size if isinstance(size, int) else None,
     )
+    return ListedFile(file, form, uploaded if isinstance(uploaded, str) and moment_of(uploaded) is not None else "")
 
 
 def _absolute(link: str, page_url: str) -> str:
@@ -181,8 +143,16 @@ def read_file_name(filename: str, project: str) -> tuple[Version, FileKind, froz
     Source distributions of old have names that today's rules refuse: `Name-with-hyphens-1.0.tar.gz`. As the name of
     the project is known, what follows it is the version.
     """
-    name = _canonical(project)
-    if re.search(r"[\x00-\x1f\x7f/\\]", filename):
+    named = _named(filename, _canonical(project))
+    if named is None:
+        return None
+    version, kind, form = named
+    return version, kind, tags_of(form) if kind is FileKind.WHEEL else frozenset()
+
+
+def _named(filename: str, name: str) -> tuple[Version, FileKind, str] | None:
+    """Version, kind and form (`ListedFile.form`)."""
+    if _NO_FILE_NAME.search(filename):
         return None
     if filename.endswith(".whl"):
         return _wheel_name(filename, name)
@@ -191,52 +161,25 @@ def read_file_name(filename: str, project: str) -> tuple[Version, FileKind, froz
             stem = filename.removesuffix(ending)
             for match in re.finditer("-", stem):
                 if _canonical(stem[: match.start()]) == name:
-                    version = _version(stem[match.end() :])
+                    version = version_of(stem[match.end() :])
                     if version is not None:
-                        return version, FileKind.SDIST, frozenset()
+                        return version, FileKind.SDIST, ending
             return None
     return None
 
 
-def _wheel_name(filename: str, name: str) -> tuple[Version, FileKind, frozenset[Tag]] | None:
+def _wheel_name(filename: str, name: str) -> tuple[Version, FileKind, str] | None:
     fields = filename.removesuffix(".whl").split("-")
     if len(fields) not in (5, 6) or _canonical(fields[0]) != name:
         return None
-    version = _version(fields[1])
+    version = version_of(fields[1])
     if version is None:
         return None
     if len(fields) == 6 and not fields[2][:1].isdigit():
         return None
-    return version, FileKind.WHEEL, _tags("-".join(fields[-3:]))
+    return version, FileKind.WHEEL, "-".join(fields[-3:])
 
 
 @lru_cache(maxsize=256)
 def _canonical(name: str) -> str:
     return canonicalize_name(name)
-
-
-@lru_cache(maxsize=4096)
-def _version(text: str) -> Version | None:
-    try:
-        return Version(text)
-    except InvalidVersion:
-        return None
-
-
-@lru_cache(maxsize=4096)
-def _tags(text: str) -> frozenset[Tag]:
-    """A wheel's tags; pages repeat the same few for every release."""
-    try:
-        return parse_wheel_filename(f"name-1-{text}.whl")[3]
-    except InvalidWheelFilename:
-        return frozenset()
-
-
-def _moment(text: object) -> datetime | None:
-    if not isinstance(text, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -8,10 +8,11 @@ from packaging.utils import canonicalize_name
 
 from pins.errors import SourceError
 from pins.sources.index_location import IndexLocation
-from pins.sources.index_page import IndexFile, NotAPageError, parse_page
+from pins.sources.index_page import NotAPageError, parse_page
+from pins.sources.listing import Listing
 
 
-def read_local(location: IndexLocation, project: str, *, largest: int) -> tuple[IndexFile, ...] | None:
+def read_local(location: IndexLocation, project: str, *, largest: int) -> Listing | None:
     """The files of a project, None where the location does not have it.
 
     An index holds a directory per project with an `index.html` or the files themselves; a flat location is a directory
@@ -34,7 +35,7 @@ def read_local(location: IndexLocation, project: str, *, largest: int) -> tuple[
     if not location.flat and (place / "index.html").is_file():
         place = place / "index.html"
     try:
-        page = _listing(place) if place.is_dir() else place.read_bytes()
+        page = _links(place) if place.is_dir() else place.read_bytes()
         if len(page) > largest:
             raise SourceError(f"{place} is larger than {largest // 2**20} MiB: no page of a package index is")
         return parse_page(page, "text/html", place.as_uri() + ("/" if place.is_dir() else ""), project)
@@ -50,7 +51,7 @@ def local_projects(location: IndexLocation) -> tuple[str, ...]:
         return ()
 
 
-def _listing(directory: Path) -> bytes:
+def _links(directory: Path) -> bytes:
     """A directory as a page of links to what lies in it."""
     names = sorted(entry.name for entry in directory.iterdir())
     links = "".join(f'<a href="{quote(name)}">{escape(name)}</a>\n' for name in names)

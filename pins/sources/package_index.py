@@ -14,14 +14,14 @@ from pins.errors import UsageError
 from pins.model import Release
 from pins.sources.http_reader import Patience
 from pins.sources.index_configuration import IndexConfiguration
+from pins.sources.index_file import IndexFile
 from pins.sources.index_location import IndexLocation
-from pins.sources.index_page import IndexFile
 from pins.sources.index_settings import IndexStrategy
+from pins.sources.listing import Listing, listing_of
 from pins.sources.local_location import local_projects
 from pins.sources.page_cache import PageCache
 from pins.sources.page_reader import Page, PageReader, is_recent
 from pins.sources.target import Target
-from pins.sources.usable_files import releases_of
 
 if TYPE_CHECKING:
     import httpx
@@ -93,12 +93,12 @@ class PackageIndex:
             UsageError: no index has a project of this name, or it is no name.
             SourceError: an index could not be read.
         """
-        found = releases_of(self.files(name, before=before), self.target, before)
+        found = self.listing(name, before=before).releases(self.target, before)
         if not found:
             raise UsageError(f"{name} has no release that can be installed: asked {self.asked}")
         return found
 
-    def files(self, name: str, *, before: datetime | None = None) -> tuple[IndexFile, ...]:
+    def listing(self, name: str, *, before: datetime | None = None) -> Listing:
         """Every file of a project, of indexes and flat lists, as the strategy says; raises as `releases` does.
 
         Files without an upload time, on an index that gives upload times, are left out where `before` is given, as uv
@@ -108,11 +108,15 @@ class PackageIndex:
         pages = self._pages_of(project, before)
         if not pages:
             raise UsageError(f"unknown package {name}: asked {self.asked}{self._suggestion(project)}")
-        return _files_of(pages, before)
+        return _joined(pages, before)
 
-    def find_files(self, name: str, *, before: datetime | None = None) -> tuple[IndexFile, ...]:
-        """As `files`, but a project that no index has is no error: it has no files."""
-        return _files_of(self._pages_of(_checked_name(name), before), before)
+    def find_listing(self, name: str, *, before: datetime | None = None) -> Listing:
+        """As `listing`, but a project that no index has is no error: it has no files."""
+        return _joined(self._pages_of(_checked_name(name), before), before)
+
+    def files(self, name: str, *, before: datetime | None = None) -> tuple[IndexFile, ...]:
+        """The files of `listing`, one by one."""
+        return self.listing(name, before=before).files
 
     def _pages_of(self, project: str, before: datetime | None) -> list[Page]:
         pages: list[Page] = []
@@ -124,7 +128,7 @@ class PackageIndex:
                     break
         for location in self.configuration.flat:
             page = self._page(location, project, before)
-            if page is not None and page.files:
+            if page is not None and page.listing:
                 pages.append(page)
         return pages
 
@@ -143,7 +147,7 @@ class PackageIndex:
         found = set()
         for location in self.configuration.indexes:
             pages = [self._page(location, _checked_name(name), None) for name in names]
-            known = [page for page in pages if page is not None and page.files]
+            known = [page for page in pages if page is not None and page.listing]
             if known:
                 timeless = not any(page.has_upload_times for page in known)
             else:
@@ -180,13 +184,17 @@ class PackageIndex:
         )
 
 
-def _files_of(pages: Sequence[Page], before: datetime | None) -> tuple[IndexFile, ...]:
-    by_name: dict[str, IndexFile] = {}
-    for page in pages:
-        for file in page.files:
-            if before is None or file.upload_time is not None or not page.has_upload_times:
-                by_name.setdefault(file.filename, file)
-    return tuple(by_name.values())
+def _joined(pages: Sequence[Page], before: datetime | None) -> Listing:
+    if len(pages) == 1:
+        listing = pages[0].listing
+        if before is None or listing.has_all_upload_times or not listing.has_upload_times:
+            return listing
+    return listing_of(
+        one
+        for page in pages
+        for one in page.listing.listed()
+        if before is None or one.uploaded or not page.has_upload_times
+    )
 
 
 def _checked_name(name: str) -> str:

@@ -13,7 +13,8 @@ from pins.errors import SourceError
 from pins.sources.http_reader import HttpReader, Patience, Question
 from pins.sources.index_configuration import IndexConfiguration
 from pins.sources.index_location import IndexLocation
-from pins.sources.index_page import ACCEPT, HTML_TYPES, IndexFile, NotAPageError, parse_page
+from pins.sources.index_page import ACCEPT, HTML_TYPES, NotAPageError, parse_page
+from pins.sources.listing import Listing
 from pins.sources.local_location import read_local
 from pins.sources.page_cache import CachedPage, PageCache
 
@@ -27,18 +28,18 @@ class Page:
 
     Attributes:
         location: who says so.
-        files: of the project, installable ones only.
+        listing: its files, installable ones only.
         fetched: when it was read (aware); what was uploaded later may be missing.
     """
 
     location: IndexLocation
-    files: tuple[IndexFile, ...]
+    listing: Listing
     fetched: datetime
 
     @property
     def has_upload_times(self) -> bool:
         """Whether the location tells when files were uploaded."""
-        return any(file.upload_time is not None for file in self.files)
+        return self.listing.has_upload_times
 
 
 class NotKeptError(SourceError):
@@ -91,16 +92,20 @@ class PageReader:
         """
         if location.is_file:
             fetched = self._now()
-            files = read_local(location, project, largest=self._patience.largest)
-            return None if files is None else Page(location, files, fetched)
+            listing = read_local(location, project, largest=self._patience.largest)
+            return None if listing is None else Page(location, listing, fetched)
         url = location.url if location.flat else location.url + quote(canonicalize_name(project)) + "/"
         cache = None if location.has_credentials else self._cache
-        kept = cache.get(url) if cache else None
+        key = f"flat {url}" if location.flat else url  # of an index, a page is that of one project
+        kept = cache.get(key) if cache else None
         if kept is not None and self._still_good(kept, as_of):
-            return Page(location, _parse(kept, project), kept.fetched)
+            read = self._read(kept, location, project)
+            if cache and read is not kept:
+                cache.put(key, read)
+            return _page(read, location, project)
         if self.offline:
             raise NotKeptError(f"{self.http.public(url)} is not in the cache, and --offline forbids asking for it")
-        return self._ask(url, location, project, kept, cache)
+        return self._ask(url, location, project, kept, cache, key)
 
     def speaks_json(self, location: IndexLocation) -> bool:
         """Whether an index answers in JSON, the only form that can tell upload times; asks for no page."""
@@ -125,22 +130,35 @@ class PageReader:
         return is_recent(kept.fetched, as_of, now)
 
     def _ask(
-        self, url: str, location: IndexLocation, project: str, kept: CachedPage | None, cache: PageCache | None
+        self,
+        url: str,
+        location: IndexLocation,
+        project: str,
+        kept: CachedPage | None,
+        cache: PageCache | None,
+        key: str,
     ) -> Page | None:
         def attempt() -> Page | None:
             answer = self._ask_once(url, location, kept)
             if answer is None:
                 return None
-            page = Page(location, _parse(answer, project), answer.fetched)
-            if cache and kept is not None and answer.body is kept.body and not kept.fresh_for:
-                cache.use(url)
+            is_kept = kept is not None and answer.body is kept.body and answer.listing is kept.listing
+            read = self._read(answer, location, project)
+            if cache and is_kept and read is answer and not answer.fresh_for:
+                cache.use(key)
             elif cache:
-                cache.put(url, answer)
-            return page
+                cache.put(key, read)
+            return _page(read, location, project)
 
         return self.http.retried(
             url, attempt, again=(NotAPageError,), advice="Try again later, or name another index with --index-url."
         )
+
+    def _read(self, page: CachedPage, location: IndexLocation, project: str) -> CachedPage:
+        """The page with its listing; the same where it has that, or where it is a flat page, which has many."""
+        if page.listing is not None or location.flat:
+            return page
+        return replace(page, listing=_parse(page, project))
 
     def _ask_once(self, url: str, location: IndexLocation, kept: CachedPage | None) -> CachedPage | None:
         headers = {"Accept": ACCEPT}
@@ -184,5 +202,10 @@ def is_recent(fetched: datetime, as_of: datetime | None, now: datetime) -> bool:
     return as_of is None or fetched >= min(as_of, now - timedelta(minutes=1))
 
 
-def _parse(page: CachedPage, project: str) -> tuple[IndexFile, ...]:
+def _page(read: CachedPage, location: IndexLocation, project: str) -> Page:
+    return Page(location, read.listing if read.listing is not None else _parse(read, project), read.fetched)
+
+
+def _parse(page: CachedPage, project: str) -> Listing:
+    assert page.body is not None, "it is left unread only where there is a listing"
     return parse_page(page.body, page.content_type, page.url, project)

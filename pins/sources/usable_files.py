@@ -6,7 +6,7 @@ from datetime import datetime
 from packaging.version import Version
 
 from pins.model import Release
-from pins.sources.index_page import FileKind, IndexFile
+from pins.sources.index_file import FileKind, IndexFile
 from pins.sources.target import Installer, Target
 
 _UV_SDISTS = (".tar.gz", ".zip")
@@ -27,17 +27,20 @@ def releases_of(
     by_version: dict[Version, list[IndexFile]] = {}
     for file in files:
         by_version.setdefault(file.version, []).append(file)
-    return tuple(_release(version, by_version[version], target, before) for version in sorted(by_version))
+    return tuple(release_of(by_version[version], target, before)[0] for version in sorted(by_version))
 
 
-def _release(version: Version, files: Sequence[IndexFile], target: Target | None, before: datetime | None) -> Release:
+def release_of(
+    files: Sequence[IndexFile], target: Target | None = None, before: datetime | None = None
+) -> tuple[Release, list[int]]:
+    """The release that files of one version make up, and the places of those that count; as `releases_of` has it."""
     reasons = [why_unusable(file, target, before) for file in files]
     usable = [file for file, reason in zip(files, reasons, strict=True) if not reason]
-    shown = usable or files
+    places = [place for place, reason in enumerate(reasons) if not reason or not usable]
+    shown = [files[place] for place in places]
     times = [file.upload_time for file in shown if file.upload_time is not None]
-    return Release(
-        # Spellings of one version are equal ("1.0", "1.0.0"); the one that an index shows first is kept.
-        version=files[0].version if version == files[0].version else version,
+    release = Release(
+        version=files[0].version,  # spellings of one version are equal ("1.0", "1.0.0"): that which comes first
         upload_time=min(times, default=None),
         yanked=all(file.yanked for file in shown),
         yanked_reason=next((file.yanked_reason for file in shown if file.yanked_reason), ""),
@@ -45,6 +48,12 @@ def _release(version: Version, files: Sequence[IndexFile], target: Target | None
         has_sdist=any(file.kind is FileKind.SDIST for file in usable),
         unusable="" if usable else _together(files, reasons, target),
     )
+    return release, places
+
+
+def names_its_file(release: Release) -> bool:
+    """Whether the reason for which a release is unusable holds of it alone, since it names a file."""
+    return release.unusable.startswith("has a source")
 
 
 def why_unusable(file: IndexFile, target: Target | None, before: datetime | None = None) -> str:

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from pins.metadata.wheel import TAIL
 from pins.sources.http_reader import HttpReader, Question
 from pins.sources.index_configuration import IndexConfiguration, read_index_configuration
-from pins.sources.index_page import FileKind
+from pins.sources.index_file import FileKind
 from pins.sources.package_index import PackageIndex
 from pins.sources.target import described_target
 from pins.sources.usable_files import why_unusable

@@ -13,7 +13,7 @@ from pins.metadata.index_requirements import IndexRequirements
 from pins.metadata.wheel import TAIL, RangeFile, metadata_in_wheel
 from pins.sources.file_reader import FileReader
 from pins.sources.index_configuration import read_index_configuration
-from pins.sources.index_page import FileKind
+from pins.sources.index_file import FileKind
 from pins.sources.package_index import PackageIndex
 from pins.sources.target import described_target
 

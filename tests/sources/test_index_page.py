@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from pins.sources.index_page import FileKind, NotAPageError, parse_page, read_file_name
+from pins.sources.index_file import FileKind
+from pins.sources.index_page import NotAPageError, parse_page, read_file_name
 
 JSON = "application/vnd.pypi.simple.v1+json"
 
@@ -80,7 +81,7 @@ def test_json_tells_all_that_is_known_of_a_file() -> None:
         f"{JSON}; charset=utf-8",
         "https://index.test/simple/spam/",
         "Spam",
-    )
+    ).files
     assert file.url == "https://index.test/simple/files/spam-1.0-py3-none-any.whl"
     assert (file.requires_python, file.yanked, file.yanked_reason, file.size) == (">=3.8", True, "broken", 17)
     assert file.upload_time == datetime(2024, 2, 3, 4, 5, 6, 789_000, tzinfo=UTC)
@@ -100,7 +101,7 @@ def test_entries_that_make_no_sense_are_left_out() -> None:
         JSON,
         "https://index.test/simple/spam/",
         "spam",
-    )
+    ).files
     assert [str(file.version) for file in found] == ["2.0"]
     assert found[0].upload_time is None
 
@@ -108,7 +109,7 @@ def test_entries_that_make_no_sense_are_left_out() -> None:
 def test_html_with_links_to_places_on_itself_is_read() -> None:
     text = b"""<html><a href="#top">top</a><a href="spam-1.0.tar.gz#sha256=ab" data-requires-python="&gt;=3.9"
         data-yanked="">x</a></html>"""
-    [file] = parse_page(text, "text/html", "https://index.test/simple/spam/", "spam")
+    [file] = parse_page(text, "text/html", "https://index.test/simple/spam/", "spam").files
     assert (file.requires_python, file.yanked, file.hashes) == (">=3.9", True, (("sha256", "ab"),))
 
 
@@ -133,8 +134,9 @@ def test_what_is_no_index_page_is_noticed(body: bytes, content_type: str) -> Non
 
 
 def test_an_empty_project_is_a_page_all_the_same() -> None:
-    assert parse_page(page(), JSON, "https://index.test/simple/spam/", "spam") == ()
-    assert parse_page(b"<html><h1>Links for spam</h1></html>", "text/html", "https://index.test/spam/", "spam") == ()
+    assert parse_page(page(), JSON, "https://index.test/simple/spam/", "spam").files == ()
+    links = b"<html><h1>Links for spam</h1></html>"
+    assert parse_page(links, "text/html", "https://index.test/spam/", "spam").files == ()
 
 
 @given(body=st.binary(max_size=200), content_type=st.sampled_from([JSON, "text/html"]))

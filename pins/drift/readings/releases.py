@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import ClassVar
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -10,8 +11,8 @@ from packaging.version import Version
 
 from pins.drift.model import Tools
 from pins.model import Release
-from pins.sources.index_page import IndexFile
-from pins.sources.usable_files import releases_of
+from pins.sources.index_file import IndexFile
+from pins.sources.listing import Listing
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,12 @@ class Project:
     """What the indexes have of a project.
 
     Attributes:
-        files: wheels and source distributions, of all releases.
+        listing: wheels and source distributions, of all releases.
         before: the time as of which they were read, None for now.
         asked: which indexes were asked, for messages.
     """
 
-    files: tuple[IndexFile, ...]
+    listing: Listing
     before: datetime | None
     asked: str
     _kept: dict[tuple[datetime | None, str], tuple[Release, ...]] = field(
@@ -41,14 +42,24 @@ class Project:
         limits = [moment for moment in (before, self.before) if moment is not None]
         key = (min(limits, default=None), python)
         if key not in self._kept:
-            taken = [file for file in self.files if _takes(file.requires_python, python)]
-            self._kept[key] = tuple(one for one in releases_of(taken, None, key[0]) if one.is_usable)
+            takes = partial(_takes, python=python) if python else None
+            found = self.listing.releases(None, key[0], takes)
+            self._kept[key] = tuple(one for one in found if one.is_usable)
         return self._kept[key]
 
     @property
     def tells_times(self) -> bool:
         """Whether it is known when files were uploaded."""
-        return any(file.upload_time is not None for file in self.files)
+        return self.listing.has_upload_times
+
+    def files_of(self, version: Version) -> tuple[IndexFile, ...]:
+        """The files of a version, and of its builds (`2.13.0+cpu`), as `==` without a local version takes them."""
+        builds = [
+            place
+            for place, one in enumerate(self.listing.versions)
+            if one == version or (version.local is None and one.local is not None and Version(one.public) == version)
+        ]
+        return tuple(file for place in builds for file in self.listing.release_files(place))
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,7 @@ class ProjectPage:
 
     def read(self, tools: Tools) -> Project:
         """Read it; raises SourceError where an index could not be read."""
-        return Project(tools.index.find_files(self.name, before=tools.as_of), tools.as_of, tools.index.asked)
+        return Project(tools.index.find_listing(self.name, before=tools.as_of), tools.as_of, tools.index.asked)
 
 
 def best(releases: Sequence[Release], specifier: SpecifierSet | None = None) -> Release | None:

@@ -14,7 +14,7 @@ from pins.drift.rules.package_pins import PackagePin, package_pins
 from pins.drift.rules.rule import ListedRule
 from pins.hazards.model import Severity
 from pins.model import PinKind
-from pins.sources.index_page import IndexFile
+from pins.sources.index_file import IndexFile
 from pins.sources.redaction import redact
 
 ID = "asset-replaced"
@@ -106,7 +106,7 @@ def _differences(before: Mapping[str, Json], now: Download) -> Iterable[str]:
 async def _wheels(package: PackagePin, version: Version, observations: Observations, previous: Json) -> Outcome:
     name = package.pin.name
     project = await observations.get(ProjectPage(name))
-    files = [file for file in project.files if _is_build_of(file.version, version)]
+    files = project.files_of(version)
     if not files:
         return unknown(f"no index that is configured here has {name} {version}: asked {project.asked}")
     before = baseline(previous, str(version), None)
@@ -131,10 +131,6 @@ async def _wheels(package: PackagePin, version: Version, observations: Observati
         ),
         remember=remembered,
     )
-
-
-def _is_build_of(version: Version, pinned: Version) -> bool:
-    return version == pinned or (version.local is not None and Version(version.public) == pinned)
 
 
 def _key(file: IndexFile) -> str:

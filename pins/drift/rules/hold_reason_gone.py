@@ -76,7 +76,7 @@ async def _come(subject: Subject, hold: Hold, condition: Condition, observations
 
 async def _released(condition: Released, observations: Observations) -> str:
     project = await observations.get(ProjectPage(condition.name))
-    if not project.files:
+    if not project.listing:
         raise UndeterminedError(f"no index has a project {condition.name}: asked {project.asked}")
     release = best(project.releases(), condition.specifier)
     if release is None or (release.version.is_prerelease and not condition.specifier.prereleases):

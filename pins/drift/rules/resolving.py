@@ -100,7 +100,8 @@ async def _newer(
     previous: Json,
 ) -> Outcome:
     page = await observations.get(ProjectPage(pin.pin.name))
-    if not any(file.version > current for file in page.files):  # without making releases of thousands of files
+    versions = page.listing.versions
+    if not versions or versions[-1] <= current:  # without making releases of thousands of files
         return found()
     releases = page.releases(python=pin.python)
     newer = [one for one in releases if one.version > current and not one.yanked and not one.version.is_prerelease]
@@ -155,9 +156,8 @@ async def _key(subject: Subject, file: WatchedFile, pins: list[PackagePin], obse
     told = [hashlib.sha256(file.reading.data).hexdigest(), repr(subject.facts), f"{subject.now:%G-%V}"]
     told += sorted(f"{pin.about.pin} {pin.specifier}" for pin in pins)
     for name in sorted({pin.pin.name for pin in pins}):
-        files = (await observations.get(ProjectPage(name))).files
-        last = files[-1].filename if files else ""
-        told.append(f"{name} {len(files)} {sum(file.yanked for file in files)} {last}")
+        listing = (await observations.get(ProjectPage(name))).listing
+        told.append(f"{name} {len(listing)} {listing.yanked_files} {listing.last_filename}")
     return hashlib.sha256("\n".join(told).encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 

@@ -23,7 +23,7 @@ def _lists(subject: Subject) -> Iterable[Check]:
 async def _check(pin: PackagePin, version: Version, observations: Observations, previous: Json) -> Outcome:
     name = pin.pin.name
     project = await observations.get(ProjectPage(name))
-    there = [file for file in project.files if file.version == version or _builds(file.version, version)]
+    there = project.files_of(version)
     if not there:
         if isinstance(previous, Mapping) and previous.get("seen") == str(version):
             return found(
@@ -55,11 +55,6 @@ async def _check(pin: PackagePin, version: Version, observations: Observations, 
         ),
         remember=remembered,
     )
-
-
-def _builds(one: Version, wanted: Version) -> bool:
-    """Whether a release is a build of the wanted version, as `==` without a local version takes it."""
-    return wanted.local is None and one.local is not None and Version(one.public) == wanted
 
 
 YANKED = ListedRule(ID, Severity.WARNING, "A pinned release was yanked, or is gone from the index.", _lists)
