@@ -88,11 +88,10 @@ def _executor(options: RunOptions) -> dict[str, Any]:
     if options.hosts or options.ask:
         other = "--hosts" if options.hosts else "--ask"
         raise UsageError(f"{other} beside --executor ray: Ray chooses the machine; leave one of them out")
+    from bisector.executors.ray.address import parse_address
     from bisector.executors.ray.cluster import parse_labels, parse_resources
 
-    address = (options.ray_address or "auto").strip()
-    if address.startswith("-") or not address.isprintable():
-        raise UsageError(f"--ray-address {address!r} is no address: give auto, local or HOST:PORT")
+    address = parse_address(options.ray_address)
     resources = tuple(parse_resources(options.ray_resource).items())
     labels = parse_labels(options.ray_label)
     return {"executor": chosen, "ray_address": address, "ray_resources": resources, "ray_labels": labels}

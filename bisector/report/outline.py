@@ -105,7 +105,8 @@ def _lead(result: Result) -> tuple[Block, ...]:
     told = (sentence, short_summary(result), *result.notes)
     known = result.culprit is not None or result.verdict is Verdict.NO_BRACKET
     if result.summary and not known and result.summary not in told:
-        rows.append(("Why", prose(result.summary)))
+        first, *further = result.summary.split("\n")
+        rows += [("Why", prose(first)), *(("", prose(line.strip())) for line in further)]
     return (Paragraph(prose(sentence)), Facts(tuple(rows)))
 
 

@@ -74,9 +74,9 @@ def test_probes_are_spread_the_answer_is_right_and_nothing_is_left(cluster: Any,
 
 
 def test_a_resource_that_no_node_has_is_said_and_not_waited_for(cluster: Any, ask: Ask) -> None:
-    with pytest.raises(EnvironmentFailureError, match=r"what a run needs \(GPU 1\); there is:\n.*docker 1"):
+    with pytest.raises(EnvironmentFailureError, match=r"what a run needs \(CPU 1, GPU 1\); there is:(?s:.*)docker 1"):
         session.bisect(on(cluster, ask(BROKEN_FROM_9), ray_resources=(("GPU", 1.0),)))
-    with pytest.raises(EnvironmentFailureError, match=r"the label rack=right\); there is:\n.*rack=left"):
+    with pytest.raises(EnvironmentFailureError, match=r"the label rack=right\); there is:(?s:.*)rack=left"):
         session.bisect(on(cluster, ask(BROKEN_FROM_9), ray_labels=(("rack", "right"),)))
 
 

@@ -30,6 +30,20 @@ def test_resources_go_by_the_names_of_ray() -> None:
         "num_gpus": 1.0,
         "resources": {"docker": 1.0, "accelerator_type:H100": 0.001},
     }
-    for text in ("docker", "=1", "docker=-1", "docker=many", "docker=nan"):
-        with pytest.raises(UsageError, match="--ray-resource"):
-            parse_resources([text])
+    assert as_options(parse_resources(["memory=1e9"])) == {"num_cpus": 1.0, "num_gpus": 0.0, "memory": 1e9}
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        *((text, "must be NAME=AMOUNT") for text in ("docker", "=1", "docker=-1", "docker=many", "docker=nan")),
+        ("GPU=1.5", "a part of one, or whole ones"),
+        ("docker=0.00001", "in parts of 0.0001"),
+        ("object_store_memory=1", "keeps that name for itself"),
+        ("bundle_group=1", "keeps that name for itself"),
+        ("GPU=1 num_gpus=1", "names GPU twice"),
+    ],
+)
+def test_resources_that_ray_would_refuse_later_are_refused(texts: str, said: str) -> None:
+    with pytest.raises(UsageError, match=f"--ray-resource .*{said}"):
+        parse_resources(texts.split())

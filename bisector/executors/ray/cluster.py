@@ -1,15 +1,19 @@
 """The cluster: how it is reached or started, which nodes fit, and whether it is of our kind."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bisector.executors.ray.address import LOCAL, check_answers
 from pins.errors import EnvironmentFailureError, UsageError
 
 NAMESPACE = "bisector"
-LOCAL = "local"
-"""The address that means: a cluster of this machine alone, started for the run."""
+_MOST = 1e15
+"""More than any machine has, of bytes of memory too."""
+_PARTS = 10_000
+"""Ray's smallest part of a resource is one of so many."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +41,12 @@ def connect(address: str) -> None:
 
     Raises:
         EnvironmentFailureError: Ray is not installed, nothing answers there, or it is of another version.
+        UsageError: the address in the environment is none.
     """
-    try:
-        import ray
-    except ImportError as error:
-        raise EnvironmentFailureError(
-            "--executor ray needs Ray, which is not installed here: pip install 'bisector[ray]', with Ray in the"
-            " version that the cluster has"
-        ) from error
+    ray = _imported(address)
     if ray.is_initialized():
         return
+    check_answers(address)
     options: dict[str, Any] = {"namespace": NAMESPACE, "log_to_driver": False, "logging_level": "error"}
     if address == LOCAL:
         options["include_dashboard"] = False
@@ -56,6 +56,25 @@ def connect(address: str) -> None:
         ray.init(**options)
     except Exception as error:  # Ray raises of all sorts here
         raise EnvironmentFailureError(_why_not(address, error)) from error
+
+
+def _imported(address: str) -> Any:
+    """Ray, told to try once where it would try twenty times to reach a head that does not answer."""
+    name = "RAY_NUM_REDIS_GET_RETRIES"  # read when Ray is imported
+    ours = address != LOCAL and name not in os.environ
+    if ours:
+        os.environ[name] = "1"
+    try:
+        import ray
+    except ImportError as error:
+        raise EnvironmentFailureError(
+            "--executor ray needs Ray, which is not installed here: pip install 'bisector[ray]', with Ray in the"
+            " version that the cluster has"
+        ) from error
+    finally:
+        if ours:
+            del os.environ[name]
+    return ray
 
 
 def disconnect() -> None:
@@ -69,12 +88,12 @@ def disconnect() -> None:
 def _why_not(address: str, error: Exception) -> str:
     import ray
 
-    said = " ".join(str(error).split())[:400]
-    here = f"this is Ray {ray.__version__} on Python {sys.version.split()[0]}"
+    said = " ".join(str(error).split())[:400].rstrip(".")
+    here = f"here is Ray {ray.__version__} on Python {sys.version.split()[0]}"
     if "version mismatch" in said.lower():
-        return f"the Ray cluster at {address} is of another version: {said}. {here}: use the cluster's versions here"
+        return f"the Ray cluster at {address} is of another version: {said}; {here}: use the cluster's versions here"
     return (
-        f"no Ray cluster answers at {address}: {said}. {here}. `ray status` shows whether one runs;"
+        f"no Ray cluster answers at {address}: {said}; {here}. `ray status` shows whether one runs;"
         f" --ray-address {LOCAL} starts one for the run"
     )
 
@@ -90,6 +109,7 @@ def nodes_that_fit(wanted: Mapping[str, float], labels: Mapping[str, str]) -> tu
         EnvironmentFailureError: none has; the message says what there is.
     """
     nodes = alive()
+    wanted = {"CPU": 1.0, **wanted}  # as `as_options` has it
     fitting = tuple(
         node
         for node in nodes
@@ -152,9 +172,9 @@ def parse_resources(texts: Sequence[str]) -> dict[str, float]:
     """`--ray-resource NAME=AMOUNT` by Ray's names; `num_cpus` and `num_gpus` are understood as well.
 
     Raises:
-        UsageError: one is of another form.
+        UsageError: one is of another form, names one twice, or is none that Ray takes.
     """
-    found = {}
+    found: dict[str, float] = {}
     for text in texts:
         name, equals, amount = text.partition("=")
         name = {"num_cpus": "CPU", "num_gpus": "GPU"}.get(name, name)
@@ -162,14 +182,23 @@ def parse_resources(texts: Sequence[str]) -> dict[str, float]:
             value = float(amount)
         except ValueError:
             value = -1.0
-        if not name or not equals or not 0 <= value < 1e6:
+        if not name or not equals or not 0 <= value < _MOST:
             raise UsageError(f"--ray-resource {text!r} must be NAME=AMOUNT, such as GPU=1 or docker=1")
+        if name in found:
+            raise UsageError(f"--ray-resource names {name} twice")
+        if name == "object_store_memory" or name.startswith("bundle"):
+            raise UsageError(f"--ray-resource {text}: Ray keeps that name for itself; a task cannot ask for it")
+        if name in {"GPU", "memory"} and value > 1 and not value.is_integer():
+            raise UsageError(f"--ray-resource {text}: Ray gives a part of one, or whole ones")
+        if abs(value * _PARTS - round(value * _PARTS)) > 1e-6:
+            raise UsageError(f"--ray-resource {text}: Ray counts in parts of {1 / _PARTS:g}, and no finer")
         found[name] = value
     return found
 
 
 def as_options(resources: Mapping[str, float]) -> dict[str, Any]:
     """Resources as Ray's options of a task; one processor where none is named."""
-    own = {name: amount for name, amount in resources.items() if name not in {"CPU", "GPU"}}
+    own = {name: amount for name, amount in resources.items() if name not in {"CPU", "GPU", "memory"}}
     options: dict[str, Any] = {"num_cpus": resources.get("CPU", 1.0), "num_gpus": resources.get("GPU", 0.0)}
+    options |= {"memory": resources["memory"]} if "memory" in resources else {}
     return {**options, "resources": own} if own else options

@@ -83,8 +83,9 @@ class RayHost:
         except ray.exceptions.GetTimeoutError as error:
             raise EnvironmentFailureError(f"{self.name} has not answered for {patience:.0f} s") from error
         except ray.exceptions.RayError as error:
-            said = " ".join(str(error).split())[:300]
-            raise EnvironmentFailureError(f"{self.name}: {type(error).__name__}: {said}") from error
+            cause = getattr(error, "cause", None) or error  # of a task's own failure, without its coloured traceback
+            said = " ".join(str(cause).split())[:300]
+            raise EnvironmentFailureError(f"{self.name}: {type(cause).__name__}: {said}") from error
 
     def take_said(self) -> list[str]:
         """What there is to say since the last time."""
