@@ -3,7 +3,8 @@
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from pins.files.joined import JoinedText, join
 from pins.files.mention import Mention
@@ -67,8 +68,31 @@ def read_requirements(data: bytes, file: str, read: Read, role: str = "requireme
         read: gives another file by path, None when there is none.
         role: "requirement" or "constraint".
     """
+    alone = _read_alone(data, file, role)
+    if alone is not None:
+        mentions = [replace(one, patches=list(one.patches)) for one in alone.mentions]  # whoever asked may change them
+        return RequirementsFile(mentions, list(alone.lines), list(alone.problems), dict(alone.read))
     result = RequirementsFile()
     _read(data, file, read, role, result, 0)
+    return result
+
+
+class _NamesAnotherError(Exception):
+    """A file names another, which may be a different one the next time."""
+
+
+@lru_cache(maxsize=1024)
+def _read_alone(data: bytes, file: str, role: str) -> RequirementsFile | None:
+    """What a file says that names no other, None for one that does; several questions of one run read the same file."""
+
+    def refuse(path: str) -> bytes | None:
+        raise _NamesAnotherError(path)
+
+    result = RequirementsFile()
+    try:
+        _read(data, file, refuse, role, result, 0)
+    except _NamesAnotherError:
+        return None
     return result
 
 

@@ -172,18 +172,17 @@ class Listing:
         found = []
         for place, (version, numbers) in enumerate(zip(self.versions, columns["groups"], strict=True)):
             shapes = tuple([shape_of[number] for number in numbers])
-            times = [moment_of(uploaded[number]) for number in numbers]
-            is_plain = odd.isdisjoint(numbers) and (
-                before is None or all(time is None or time < before for time in times)
-            )
+            is_plain = odd.isdisjoint(numbers)
+            if is_plain and before is not None:
+                times = (moment_of(uploaded[number]) for number in numbers)
+                is_plain = all(time is None or time < before for time in times)
             alike = known.get(shapes) if is_plain else None
             if alike is not None:
-                shown = [time for position in alike.shown if (time := times[position]) is not None]
                 like = alike.release
                 found.append(
                     Release(
                         version,
-                        min(shown, default=None),
+                        _earliest([uploaded[numbers[position]] for position in alike.shown]),
                         has_wheel=like.has_wheel,
                         has_sdist=like.has_sdist,
                         unusable=like.unusable,
@@ -293,6 +292,14 @@ def listing_of(listed: Iterable[ListedFile]) -> Listing:
 def from_lines(of_releases: bytes, of_files: bytes) -> Listing:
     """The listing that `Listing.lines` was asked of; whoever kept them sees to it that they are the same."""
     return Listing(json.loads(of_releases), of_files)
+
+
+def _earliest(uploaded: list[str]) -> datetime | None:
+    """The first of some times, None where none is known."""
+    texts = set(uploaded)
+    if len(texts) == 1 or (len(set(map(len, texts))) == 1 and all(text.endswith("Z") for text in texts)):
+        return moment_of(min(texts))  # of one form, so that they are in the order of their texts
+    return min((time for text in texts if (time := moment_of(text)) is not None), default=None)
 
 
 def _only_sha256(file: IndexFile) -> str | None:

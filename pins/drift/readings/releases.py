@@ -1,5 +1,6 @@
 """The releases and files of a project, as the configured indexes list them."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -54,12 +55,13 @@ class Project:
 
     def files_of(self, version: Version) -> tuple[IndexFile, ...]:
         """The files of a version, and of its builds (`2.13.0+cpu`), as `==` without a local version takes them."""
-        builds = [
-            place
-            for place, one in enumerate(self.listing.versions)
-            if one == version or (version.local is None and one.local is not None and Version(one.public) == version)
-        ]
-        return tuple(file for place in builds for file in self.listing.release_files(place))
+        versions = self.listing.versions
+        found: list[IndexFile] = []
+        place = bisect_left(versions, version)
+        while place < len(versions) and (versions[place] == version or _is_build(versions[place], version)):
+            found.extend(self.listing.release_files(place))
+            place += 1
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,11 @@ class ProjectPage:
     def read(self, tools: Tools) -> Project:
         """Read it; raises SourceError where an index could not be read."""
         return Project(tools.index.find_listing(self.name, before=tools.as_of), tools.as_of, tools.index.asked)
+
+
+def _is_build(one: Version, version: Version) -> bool:
+    """Whether one is a local version of the other; such come right behind it."""
+    return version.local is None and one.local is not None and Version(one.public) == version
 
 
 def best(releases: Sequence[Release], specifier: SpecifierSet | None = None) -> Release | None:

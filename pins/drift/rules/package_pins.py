@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -60,10 +61,17 @@ def _read(file: WatchedFile, watched: WatchedPin) -> PackagePin | None:
     if pin.kind is not PinKind.PACKAGE or pin.unknown:
         return None
     text = "" if pin.form is Form.OPEN else (pin.effective or pin.value or "")
+    taken = _taken(text, is_version=pin.form in (Form.EXACT, Form.VALUE))
+    return PackagePin(file, pin, watched.about, *taken) if taken is not None else None
+
+
+@lru_cache(maxsize=8192)  # each rule reads all pins
+def _taken(text: str, *, is_version: bool) -> tuple[SpecifierSet, Version | None] | None:
+    """What a pin takes, and the one version that this is; None where it is no specifier."""
     try:
-        if pin.form in (Form.EXACT, Form.VALUE) and text:
+        if is_version and text:
             version = Version(text.lstrip("= "))
-            return PackagePin(file, pin, watched.about, SpecifierSet(f"=={version}"), version)
+            return SpecifierSet(f"=={version}"), version
         specifier = SpecifierSet(text)
     except (InvalidSpecifier, InvalidVersion):
         return None
@@ -74,4 +82,4 @@ def _read(file: WatchedFile, watched: WatchedPin) -> PackagePin | None:
             exact = Version(single[0].version)
         except InvalidVersion:
             return None
-    return PackagePin(file, pin, watched.about, specifier, exact)
+    return specifier, exact
