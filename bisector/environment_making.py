@@ -61,13 +61,22 @@ def make_environment(
                 request.hosts, lambda: _environment_for(request, pins, index, exclude_newer, run_id), request.health
             ),
             slots=-(-request.workers // len(request.hosts)),
+            heartbeat=request.heartbeat,
         )
-    if request.build_on and not to_plan:
+    if request.build_on and request.executor != "ray" and not to_plan:
         from bisector.executors.split import split_environment
 
         return split_environment(request, lambda: _environment_for(request, pins, index, exclude_newer, run_id), run_id)
     if request.executor == "ray" and not to_plan:
         from bisector.executors.ray.spreading import over_cluster
+
+        if request.build_on:
+            from bisector.environments.docker.passed_images import PassedImages
+            from bisector.executors.split import builder_of
+
+            source = builder_of(request, lambda: _environment_for(request, pins, index, exclude_newer, run_id), run_id)
+            images = PassedImages(request.docker, source, run_id=run_id, timeout=request.build_timeout)
+            return over_cluster(request, images, pins, index, exclude_newer, run_id, source)
 
         local = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=request.environment == "docker")
         return over_cluster(request, local, pins, index, exclude_newer, run_id)

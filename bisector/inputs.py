@@ -55,6 +55,8 @@ def refuse_secrets(request: RunRequest) -> None:
         ("--build-arg", tuple(value for _, value in request.docker.build_args), "use --secret"),
         ("the script's arguments", request.smoke.arguments, shell),
         ("--build-command", request.build_command, "take them from a variable of your shell, which builds see"),
+        ("--health", request.health, "let the command read them from a file of its machine"),
+        ("--build-on", (request.build_on,), shell),
         ("--with", request.requirements.requirements, netrc),
         ("--build-constraint", request.requirements.build_constraints, netrc),
     ):

@@ -165,6 +165,10 @@ class MetricRequest:
     worse: Literal["", "higher", "lower"] = ""
 
 
+HEARTBEAT = 20.0
+"""Seconds between one question to another machine and the next; one that is silent for about twice as long is gone."""
+
+
 @dataclass(frozen=True)
 class RunRequest:
     """One run.
@@ -201,6 +205,7 @@ class RunRequest:
         run_on: where images run that are built there: endpoints, or "local".
         registry: the name under which images pass from the one to the other.
         health: the words of the command that asks a machine whether it is well; () for none.
+        heartbeat: seconds between questions to another machine, while work is under way there, whether it still is.
         keep: keep environments afterwards. workers: probes at once.
         run_directory: None for a new one under the user's state directory.
         command_line: the words to type again, for the report's reproduce line.
@@ -246,6 +251,7 @@ class RunRequest:
     run_on: tuple[str, ...] = ()
     registry: str = ""
     health: tuple[str, ...] = ()
+    heartbeat: float = HEARTBEAT
     keep: bool = False
     workers: int = 1
     run_directory: Path | None = None

@@ -1,10 +1,16 @@
 """From the options that name machines to the part of a request that says where work is done."""
 
+from dataclasses import replace
 from typing import Any
 
 from bisector.cli import arguments
 from bisector.cli.options import RunOptions, key_of
 from pins.errors import UsageError
+
+RAY = "ray"
+"""`--run-on ray`: the nodes of a cluster run what is built elsewhere."""
+
+_SOONEST, _LATEST = 1.0, 600.0
 
 
 def where_work_is_done(options: RunOptions, environment: str) -> dict[str, Any]:
@@ -17,13 +23,22 @@ def where_work_is_done(options: RunOptions, environment: str) -> dict[str, Any]:
     Raises:
         UsageError: an option is wrong, or of no use together with another one.
     """
+    if (options.run_on or "").strip() == RAY:
+        _check_run_on_ray(options)
+        options = replace(options, executor=RAY, run_on=None, build_on=options.build_on or "local")
     return {
         "hosts": _hosts(options, environment),
         **_executor(options),
         **_apart(options, environment),
         "health": _health(options),
+        **_heartbeat(options),
         "workers": _workers(options),
     }
+
+
+def _check_run_on_ray(options: RunOptions) -> None:
+    if options.executor not in (None, RAY):
+        raise UsageError(f"--executor {options.executor} beside --run-on ray, which is --executor ray; leave it out")
 
 
 def _hosts(options: RunOptions, environment: str) -> tuple[str, ...]:
@@ -50,7 +65,10 @@ def _apart(options: RunOptions, environment: str) -> dict[str, Any]:
 
     if environment != "docker":
         raise UsageError(f"--build-on, --run-on: images alone are passed on, and this run has --env {environment}")
-    other = next((name for name in ("hosts", "executor", "ask", "reuse_stage") if getattr(options, name)), "")
+    on_ray = options.executor == RAY
+    if on_ray and options.run_on:
+        raise UsageError("--run-on beside --executor ray: Ray chooses the machine; leave it out, or say --run-on ray")
+    other = next((name for name in ("hosts", "ask", "reuse_stage") if getattr(options, name)), "")
     if other:
         raise UsageError(f"--{key_of(other)} beside --build-on and --run-on; leave it out")
     builder = parse_builder(options.build_on or "local")
@@ -64,7 +82,7 @@ def _apart(options: RunOptions, environment: str) -> dict[str, Any]:
         )
     return {
         "build_on": builder,
-        "run_on": parse_endpoints(options.run_on or "local", "--run-on"),
+        "run_on": () if on_ray else parse_endpoints(options.run_on or "local", "--run-on"),
         "registry": parse_registry(options.registry) if options.registry else "",
     }
 
@@ -75,6 +93,17 @@ def _health(options: RunOptions) -> tuple[str, ...]:
     from bisector.executors.health import parse_health
 
     return parse_health(options.health)
+
+
+def _heartbeat(options: RunOptions) -> dict[str, float]:
+    if options.heartbeat is None:
+        return {}
+    if not (options.hosts or options.build_on or options.run_on or options.executor == RAY):
+        raise UsageError("--heartbeat: of use with other machines alone; leave it out")
+    seconds = arguments.parse_duration(options.heartbeat, "--heartbeat")
+    if not _SOONEST <= seconds <= _LATEST:
+        raise UsageError(f"--heartbeat {options.heartbeat} must lie between {_SOONEST:g} and {_LATEST:g} seconds")
+    return {"heartbeat": seconds}
 
 
 def _executor(options: RunOptions) -> dict[str, Any]:

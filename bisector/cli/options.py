@@ -153,10 +153,13 @@ class RunOptions:
     build_on: Annotated[
         Text, _text("--build-on", "local|URL|command:CMD", "docker: where images are built.", rare=True)
     ] = None
-    run_on: Annotated[Text, _text("--run-on", "local|URL,...", "docker: where the script runs.", rare=True)] = None
+    run_on: Annotated[Text, _text("--run-on", "local|ray|URL,...", "docker: where the script runs.", rare=True)] = None
     registry: Annotated[Text, _text("--registry", "NAME", "docker: images pass through it.", rare=True)] = None
     health: Annotated[
         Text, _text("--health", "CMD", "Asks a machine, before and after each run, whether it is well.", rare=True)
+    ] = None
+    heartbeat: Annotated[
+        Text, _text("--heartbeat", "DURATION", "How often another machine is asked if it is there; 20s.", rare=True)
     ] = None
     keep: Annotated[Flag, _flag("--keep", "Keep the environments.")] = None
     run_dir: Annotated[Text, _text("--run-dir", "DIR", "Where the journal and the logs go.", rare=True)] = None

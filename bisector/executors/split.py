@@ -25,20 +25,23 @@ def split_environment(request: RunRequest, make: Callable[[], Environment], run_
     Raises:
         UsageError: the machine of an engine cannot be asked how it is.
     """
-    source: Source
-    if request.build_on.startswith(COMMAND):
-        words = tuple(shlex.split(request.build_on.removeprefix(COMMAND)))
-        source = BuildingCommand(words, run_id, request.build_timeout)
-    else:
-        builder = "" if request.build_on == LOCAL else request.build_on
-        with at_endpoint(builder):
-            source = BuildingEngine(make(), lambda: at_endpoint(builder), request.registry, run_id)
+    source = builder_of(request, make, run_id)
     hosts = docker_hosts(
         request.run_on,
         lambda: PassedImages(request.docker, source, run_id=run_id, timeout=request.build_timeout),
         request.health,
     )
-    return SpreadEnvironment(hosts, slots=-(-request.workers // len(hosts)))
+    return SpreadEnvironment(hosts, slots=-(-request.workers // len(hosts)), heartbeat=request.heartbeat)
+
+
+def builder_of(request: RunRequest, make: Callable[[], Environment], run_id: str) -> Source:
+    """What builds the images of a run, and puts them into the registry; the arguments are as above."""
+    if request.build_on.startswith(COMMAND):
+        words = tuple(shlex.split(request.build_on.removeprefix(COMMAND)))
+        return BuildingCommand(words, run_id, request.build_timeout)
+    builder = "" if request.build_on == LOCAL else request.build_on
+    with at_endpoint(builder):
+        return BuildingEngine(make(), lambda: at_endpoint(builder), request.registry, run_id)
 
 
 def parse_builder(text: str) -> str:

@@ -18,6 +18,7 @@ from bisector.environments.base import BuildFailedError, Environment, LostError,
 from bisector.executors.host import Host
 from bisector.executors.watch import watched
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
+from bisector.request import HEARTBEAT
 from pins.errors import EnvironmentFailureError
 
 T = TypeVar("T")
@@ -32,11 +33,13 @@ class SpreadEnvironment(AroundEnvironment):
     Args:
         hosts: those that are used, the preferred first.
         slots: how much each does at once.
+        heartbeat: seconds between questions to a host, while work is under way there, whether it still is.
     """
 
-    def __init__(self, hosts: Sequence[Host], *, slots: int = 1) -> None:
+    def __init__(self, hosts: Sequence[Host], *, slots: int = 1, heartbeat: float = HEARTBEAT) -> None:
         super().__init__(hosts[0].environment)
         self._hosts = {host.name: host for host in hosts}
+        self._heartbeat = heartbeat
         self._free = dict.fromkeys(self._hosts, slots)
         self._aside: dict[str, str] = {}
         self._failures: dict[str, int] = {}
@@ -126,7 +129,7 @@ class SpreadEnvironment(AroundEnvironment):
     def _built(self, host: Host, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
         self._building[directory.name] = host.name
         try:
-            with watched(host, cancel) as stop:
+            with watched(host, cancel, self._heartbeat) as stop:
                 build = host.environment.build(recipe, directory, log, stop)
             self._has_built.add(host.name)
             return replace(build, host=host.name)
@@ -167,7 +170,7 @@ class SpreadEnvironment(AroundEnvironment):
             self._room(only=build.host, cancel=cancel) as host,
             self._or_lost(host),
             host.at(),
-            watched(host, cancel) as stop,
+            watched(host, cancel, self._heartbeat) as stop,
         ):
             return host.environment.run(build, smoke, stop)
 

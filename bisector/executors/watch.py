@@ -10,20 +10,19 @@ from contextlib import contextmanager
 from bisector.executors.host import Host
 from pins.errors import EnvironmentFailureError
 
-INTERVAL = 20.0
-"""Seconds between one question and the next."""
 SILENCES = 2
 """Questions in a row that must go without an answer before a host is taken to be gone."""
 _LOOK = 0.25
 
 
 @contextmanager
-def watched(host: Host, cancel: threading.Event) -> Iterator[threading.Event]:
+def watched(host: Host, cancel: threading.Event, interval: float) -> Iterator[threading.Event]:
     """Lend an event that is set when the caller cancels, or when the host is gone.
 
     Args:
         host: where the work is under way.
         cancel: set by the caller.
+        interval: seconds between one question and the next.
 
     Raises:
         EnvironmentFailureError: the host is gone; however the work ended is of no account.
@@ -38,7 +37,7 @@ def watched(host: Host, cancel: threading.Event) -> Iterator[threading.Event]:
                 inner.set()
                 return
             since_asked += _LOOK
-            if since_asked < INTERVAL:
+            if since_asked < interval:
                 continue
             since_asked = 0.0
             why = host.why_gone()

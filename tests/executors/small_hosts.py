@@ -99,7 +99,8 @@ def over(hosts: Sequence[SmallHost], monkeypatch: pytest.MonkeyPatch) -> list[Sp
         for host in hosts:
             local = make_environment(request, pins, index, before, run_id, to_plan=to_plan)
             host.environment = SmallEnvironment(local, host)
-        made.append(SpreadEnvironment(hosts, slots=-(-request.workers // len(hosts))))
+        slots = -(-request.workers // len(hosts))
+        made.append(SpreadEnvironment(hosts, slots=slots, heartbeat=request.heartbeat))
         return made[-1]
 
     monkeypatch.setattr(session, "make_environment", make)

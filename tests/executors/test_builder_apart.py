@@ -20,7 +20,7 @@ from bisector.request import DockerRequest, RunRequest
 from tests.docker.conftest import SYSTEM
 from tests.docker.local_registry import PASSWORD, USER, LocalRegistry, serving_images
 from tests.executors.network_spaces import Space, joined_space
-from tests.executors.ray_clusters import answered
+from tests.executors.ray_clusters import answered, on, serving_nodes
 from tests.executors.test_docker_hosts import BROKEN_FROM_9, DOCKERFILE, Engine, nothing_bad
 from tests.session.conftest import Ask
 
@@ -178,3 +178,20 @@ def test_a_command_that_prints_a_digest_builds(
     answered(result)
     assert {probe.image_digest for probe in result.probes} <= set(digests.values())
     assert engines[1].left() == []
+
+
+@pytest.mark.ray
+def test_images_built_by_one_engine_are_run_by_the_nodes_of_a_cluster(
+    engines: tuple[Engine, Engine],
+    request_over: Callable[..., RunRequest],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", engines[1].address)  # as nodes see it
+    with serving_nodes() as cluster:
+        monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
+        result = session.bisect(on(cluster, request_over(run_on=())))
+    answered(result)
+    nothing_bad(result)
+    assert len({probe.host for probe in result.probes}) == 2
+    assert all(probe.image_digest for probe in result.probes if probe.runs)
+    assert [each.left() for each in engines] == [[], []]

@@ -36,8 +36,20 @@ def test_hosts_and_resources(options, tmp_path: Path) -> None:  # type: ignore[n
     request = request_from(options(hosts="ssh://a,context-b", health="rocm-smi --showuse"), tmp_path)
     assert (request.hosts, request.workers) == (("ssh://a", "context-b"), 2)
     assert request.health == ("rocm-smi", "--showuse")
+    assert request_from(options(hosts="ssh://a", heartbeat="5s"), tmp_path).heartbeat == 5.0
     request = request_from(options(executor="ray", ray_resource=("GPU=1",), ray_label=("rack=left",)), tmp_path)
     assert (request.ray_resources, request.ray_labels) == ((("GPU", 1.0),), (("rack", "left"),))
+
+
+def test_images_built_elsewhere_for_the_nodes_of_a_cluster(options, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    given = {"registry": REGISTRY, "ray_resource": ("GPU=1",)}
+    for request in (
+        request_from(options(build_on="ssh://cpu", run_on="ray", **given), tmp_path),
+        request_from(options(build_on="ssh://cpu", executor="ray", **given), tmp_path),
+    ):
+        assert (request.executor, request.build_on, request.run_on) == ("ray", "ssh://cpu", ())
+        assert request.ray_resources == (("GPU", 1.0),)
+    assert request_from(options(run_on="ray", **given), tmp_path).build_on == "local"
 
 
 @pytest.mark.parametrize(
@@ -53,9 +65,15 @@ def test_hosts_and_resources(options, tmp_path: Path) -> None:  # type: ignore[n
         ({"build_on": "command:./ci"}, "no Dockerfile and no --repo is of use"),
         ({"build_on": "command:'"}, "quote it as for a shell"),
         ({"run_on": "ssh://a", "hosts": "ssh://b", "registry": REGISTRY}, "--hosts beside"),
+        ({"run_on": "ssh://a", "executor": "ray", "registry": REGISTRY}, "--run-on beside --executor ray"),
+        ({"run_on": "ray", "executor": "local", "registry": REGISTRY}, "leave it out"),
+        ({"run_on": "ray"}, "images pass through a registry"),
         ({"dockerfile": None, "environment": "venv", "run_on": "ssh://a"}, "--env venv"),
         ({"hosts": "ssh://me:secret@a"}, "holds a password"),
         ({"hosts": "ssh://a,ssh://a"}, "twice"),
+        ({"heartbeat": "5s"}, "of use with other machines alone"),
+        ({"heartbeat": "0.5", "hosts": "ssh://a"}, "--heartbeat"),
+        ({"heartbeat": "1h", "hosts": "ssh://a"}, "between 1 and 600 seconds"),
         ({"health": ""}, "--health is empty"),
         ({"health": "'"}, "quote it as for a shell"),
         ({"ray_label": ("rack=left",)}, "of use with --executor ray alone"),

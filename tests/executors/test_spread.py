@@ -171,11 +171,7 @@ def test_culprit_and_predecessor_have_run_on_one_host_and_the_bad_end_on_two(hos
     assert all("widget=16" in there for there in ran)
 
 
-def test_a_host_that_falls_silent_is_left_while_its_work_still_hangs(
-    hosts: list[SmallHost], ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bisector.executors.watch.INTERVAL", 0.5)
-
+def test_a_host_that_falls_silent_is_left_while_its_work_still_hangs(hosts: list[SmallHost], ask: Ask) -> None:
     def silence(host: SmallHost, kind: str) -> None:
         if kind == "build":
             hosts[1].falls_silent = True
@@ -183,7 +179,7 @@ def test_a_host_that_falls_silent_is_left_while_its_work_still_hangs(
     hosts[1].trouble = silence
     said: list[str] = []
     result = session.bisect(
-        ask(BROKEN_FROM_9, workers=2, build=f'case "$PWD" in {hosts[1].room}/*) sleep 600;; esac'),
+        ask(BROKEN_FROM_9, workers=2, heartbeat=0.5, build=f'case "$PWD" in {hosts[1].room}/*) sleep 600;; esac'),
         reporter=keeping_notes(said),
     )
     answered(result)

@@ -19,6 +19,7 @@ from bisector.executors.ray.agent import Agent, State
 from bisector.executors.ray.cluster import NAMESPACE, Node, alive, as_options
 from bisector.executors.ray.work import Answer, Setting
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
+from bisector.request import HEARTBEAT
 from bisector.serial import adapter, to_json
 from pins.errors import EnvironmentFailureError, UsageError
 
@@ -28,8 +29,10 @@ POLL_SECONDS = 2.0
 """How long an agent waits before it says that a piece is still under way."""
 BUSY_SECONDS = 15.0
 """After so long a wait for resources, the user is told."""
-PATIENCE = 30.0
-"""Seconds in which an agent must answer: Ray itself waits for minutes where a link is cut."""
+PATIENCE = 1.5
+"""Heartbeats in which an agent must answer: Ray itself waits for minutes where a link is cut."""
+CLOSE_PATIENCE = 30.0
+"""Seconds in which an agent must have ended what is under way."""
 START_PATIENCE = 60.0
 """Seconds in which an agent must have started."""
 
@@ -42,12 +45,21 @@ class RayHost:
         local: the environment as it is made here; knows the axes, and builds nothing.
         setting: what all work has in common.
         resources: of one run of the script, by Ray's names. Builds take the same but for GPUs.
+        heartbeat: seconds between questions whether the node is still there.
     """
 
-    def __init__(self, node: Node, local: Environment, setting: Setting, resources: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        local: Environment,
+        setting: Setting,
+        resources: Mapping[str, float],
+        heartbeat: float = HEARTBEAT,
+    ) -> None:
         self.name = node.name
         self._node = node
         self._setting = setting
+        self.patience = PATIENCE * heartbeat
         self._agent: Any = None
         self.died = ""
         self.said: list[str] = []
@@ -70,18 +82,19 @@ class RayHost:
             return error.message
         return ""
 
-    def ask(self, method: str, *told: Any, patience: float = PATIENCE) -> Any:
-        """Ask the agent, and start it where there is none.
+    def ask(self, method: str, *told: Any, patience: float | None = None) -> Any:
+        """Ask the agent, and start it where there is none; it has `patience` seconds, its host's where none is given.
 
         Raises:
             EnvironmentFailureError: it does not answer in time, or is dead.
         """
         import ray
 
+        patience = self.patience if patience is None else patience
         try:
             return ray.get(getattr(self._found(), method).remote(*told), timeout=patience)
         except ray.exceptions.GetTimeoutError as error:
-            raise EnvironmentFailureError(f"{self.name} has not answered for {patience:.0f} s") from error
+            raise EnvironmentFailureError(f"{self.name} has not answered for {patience:g} s") from error
         except ray.exceptions.RayError as error:
             cause = getattr(error, "cause", None) or error  # of a task's own failure, without its coloured traceback
             said = " ".join(str(cause).split())[:300]
@@ -97,14 +110,14 @@ class RayHost:
         found: dict[str, str] = self.ask("hello")
         return found
 
-    def close(self) -> None:
-        """End the agent and what it has under way."""
+    def close(self, *, gone: bool = False) -> None:
+        """End the agent and what it has under way; one that is `gone` is not waited for long."""
         import ray
 
         if self._agent is None:
             return
         with contextlib.suppress(EnvironmentFailureError):
-            self.ask("close")
+            self.ask("close", patience=self.patience if gone else CLOSE_PATIENCE)
         with contextlib.suppress(ray.exceptions.RayError, ValueError):
             ray.kill(self._agent)
         self._agent = None
@@ -182,7 +195,11 @@ class NodeEnvironment(AroundEnvironment):
 
     def build(self, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event) -> Build:
         """See `Environment.build`."""
-        told = {"recipe": to_json(recipe), "probe": directory.name}
+        return self._built(recipe, directory, log, cancel)
+
+    def _built(self, recipe: Recipe, directory: Path, log: Path, cancel: threading.Event, reference: str = "") -> Build:
+        """Have the node build it, or fetch an image that is built already, NAME@DIGEST."""
+        told = {"recipe": to_json(recipe), "probe": directory.name, "reference": reference}
         resources = as_options({name: amount for name, amount in self._resources.items() if name != "GPU"})
         piece = f"{directory.name}-build"
         answer = self._done(piece, "build", recipe.input_hash, told, resources, log, cancel)
@@ -233,7 +250,9 @@ class NodeEnvironment(AroundEnvironment):
         cancelled = waited = False
         since = time.monotonic()
         while True:
-            state: State = self._host.ask("poll", piece, offset, POLL_SECONDS, patience=POLL_SECONDS + PATIENCE)
+            state: State = self._host.ask(
+                "poll", piece, offset, POLL_SECONDS, patience=POLL_SECONDS + self._host.patience
+            )
             if state.log and log is not None:
                 with log.open("ab") as file:
                     file.write(state.log)

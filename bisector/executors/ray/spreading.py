@@ -14,20 +14,21 @@ from bisector.serial import to_json
 from pins.errors import UsageError
 
 if TYPE_CHECKING:
+    from bisector.environments.docker.passed_images import Source
     from pins.sources.index_configuration import IndexConfiguration
 
 
 class ClusterEnvironment(SpreadEnvironment):
     """Spreads candidates over nodes; Ray itself says when a node has room."""
 
-    def __init__(self, hosts: tuple[RayHost, ...], slots: int) -> None:
-        super().__init__(hosts, slots=slots)
+    def __init__(self, hosts: tuple[RayHost, ...], *, slots: int, heartbeat: float) -> None:
+        super().__init__(hosts, slots=slots, heartbeat=heartbeat)
         self._agents = hosts
 
     def close(self) -> None:
         """End the agents, and leave the cluster."""
         for host in self._agents:
-            host.close()
+            host.close(gone=host.name in self.aside)
         disconnect()
 
 
@@ -38,6 +39,7 @@ def over_cluster(
     index: "IndexConfiguration",
     exclude_newer: datetime,
     run_id: str,
+    source: "Source | None" = None,
 ) -> ClusterEnvironment:
     """The environment of a run whose work is done on a cluster.
 
@@ -48,6 +50,7 @@ def over_cluster(
         index: the package index as it is read here.
         exclude_newer: package indexes are read as of then (aware).
         run_id: marks all that is made.
+        source: builds the images that nodes run; None where they build themselves.
 
     Raises:
         UsageError: the smoke script cannot be read, or an index is named with credentials: what nodes are told can
@@ -69,4 +72,10 @@ def over_cluster(
     resources = dict(request.ray_resources)
     setting = Setting(to_json(told), pins, exclude_newer.isoformat(), run_id, request.smoke.path.name, script)
     nodes = nodes_that_fit(resources, dict(request.ray_labels))
-    return ClusterEnvironment(tuple(RayHost(node, local, setting, resources) for node in nodes), request.workers)
+    if source is None:
+        hosts = tuple(RayHost(node, local, setting, resources, request.heartbeat) for node in nodes)
+    else:
+        from bisector.executors.ray.passed import fetching_host
+
+        hosts = tuple(fetching_host(node, local, setting, resources, request.heartbeat, source) for node in nodes)
+    return ClusterEnvironment(hosts, slots=request.workers, heartbeat=request.heartbeat)

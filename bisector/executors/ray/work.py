@@ -112,6 +112,13 @@ def _environment(setting: Setting) -> Environment:
         from bisector.request import RunRequest
 
         request: RunRequest = adapter(RunRequest).validate_json(setting.request)
+        if request.build_on:
+            from bisector.executors.health import HealthyEnvironment
+            from bisector.executors.ray.passed import FetchingImages
+
+            fetching = FetchingImages(request, setting.run_id)
+            _made[setting.run_id] = HealthyEnvironment(fetching, request.health) if request.health else fetching
+            return _made[setting.run_id]
         request = replace(request, executor="local", hosts=(), workers=1)
         index = read_index(request.index, os.environ, Path.cwd())
         before = datetime.fromisoformat(setting.exclude_newer)
@@ -147,6 +154,8 @@ def _resolve(work: _Work) -> Answer:
 
 def _build(work: _Work) -> Answer:
     recipe: Recipe = adapter(Recipe).validate_json(work.told["recipe"])
+    if work.told["reference"]:
+        getattr(work.environment, "give")(recipe, work.told["reference"])  # noqa: B009 - of FetchingImages
     directory = work.place / "builds" / work.told["probe"]
     directory.parent.mkdir(exist_ok=True)
     with _Cancelled(work.place, work.piece) as cancel:
