@@ -26,8 +26,8 @@ beside each other (two releases, two hunks) have different `series`.
 
 **Memory.** What a check has to know of the last time (the digest that a tag had, the version that a requirement came
 to) it returns in `Outcome.remember`, a JSON value; the next run hands it to the same check as `previous` (None at
-first). It is kept as it was where `remember` is None or the outcome is unknown. What has moved since a *baseline* stays
-a finding until the baseline moves: keep the first value seen and the pin's own text with it, and begin anew when the
+first). It is kept as it was where `remember` is None, and where the outcome is unknown without being `lasting`. What has
+moved since a *baseline* stays a finding until the baseline moves: keep the first value seen and the pin's own text with it, and begin anew when the
 text, or the time of the file's last change (`WatchedFile.changed`), is another one. Then the finding resolves when
 somebody has dealt with it, and not merely because a day has passed.
 
@@ -163,11 +163,14 @@ class Outcome:
         findings: what has moved.
         unknown: why not everything could be told, "" where it could.
         remember: what the next run is to know, None for what this one knew.
+        lasting: whether it is unknown for reasons that hold until what was looked at changes, so that `remember` counts
+            all the same: to find it out again would take long and come to the same.
     """
 
     findings: tuple[Finding, ...] = ()
     unknown: str = ""
     remember: Json = None
+    lasting: bool = False
 
 
 def ok(*, remember: Json = None) -> Outcome:
@@ -175,14 +178,14 @@ def ok(*, remember: Json = None) -> Outcome:
     return Outcome(remember=remember)
 
 
-def found(*findings: Finding, unknown: str = "", remember: Json = None) -> Outcome:
+def found(*findings: Finding, unknown: str = "", remember: Json = None, lasting: bool = False) -> Outcome:
     """Something has moved; without a finding the same as `ok`."""
-    return Outcome(findings, unknown, remember)
+    return Outcome(findings, unknown, remember, lasting)
 
 
-def unknown(reason: str) -> Outcome:
-    """It could not be told."""
-    return Outcome(unknown=reason)
+def unknown(reason: str, *, remember: Json = None) -> Outcome:
+    """It could not be told; with something to remember, it will not be before what that stands on has changed."""
+    return Outcome(unknown=reason, remember=remember, lasting=remember is not None)
 
 
 class Tools(Protocol):

@@ -88,11 +88,14 @@ def _resolved(gathered: Gathered, why_unclear: Callable[[Sequence[str]], str]) -
     conflicts: list[Conflict] = []
     unknown: list[str] = []
     newer: dict[str, Newer] = {}
+    lasting = True
     for problem in _environments(gathered):
         plain, others = _exact_pins(problem, gathered.source)
         together = _Together(problem, gathered.source, plain)
         because = () if together.fits else _why(problem, gathered.source)
         unclear = because if isinstance(because, str) else ""
+        lasts = not unclear  # what follows from the file and its releases will follow again
+        lasting = lasting and lasts
         if because and not unclear and (reason := why_unclear(because)):
             unclear = f"{reason}: {because[0]}"
         if unclear:
@@ -106,10 +109,10 @@ def _resolved(gathered: Gathered, why_unclear: Callable[[Sequence[str]], str]) -
         # What only its own exact line admits (a pre-release, a yanked release) is set free by itself.
         alone = [_Together(problem, gathered.source, [pin]) for pin in others if together.fits]
         for name, found in (*together.newer(fits=together.fits), *(each for one in alone for each in one.newer())):
-            answer = Newer(unknown=unclear) if unclear else found
+            answer = Newer(unknown=unclear, lasting=lasts) if unclear else found
             newer[name] = _both(newer[name], answer) if name in newer else answer
     uncounted = tuple(note for note in gathered.notes if note.endswith("not counted"))
-    return Resolved(tuple(conflicts), tuple(dict.fromkeys(unknown)), newer, uncounted)
+    return Resolved(tuple(conflicts), tuple(dict.fromkeys(unknown)), newer, uncounted, lasting)
 
 
 def _why(problem: Problem, source: RequirementSource) -> Sequence[str] | str:
@@ -184,7 +187,8 @@ class _Together:
         begun = time.monotonic()
         for pin in self._pins:
             if time.monotonic() - begun > _LONGEST:
-                yield pin.name, Newer(unknown=f"to resolve takes over {_LONGEST:g} s here: see `pins windows`")
+                why = f"to resolve takes over {_LONGEST:g} s here: see `pins windows`"
+                yield pin.name, Newer(unknown=why, lasting=False)
                 continue
             if not fits:
                 yield pin.name, Newer()
@@ -221,7 +225,8 @@ class _Together:
             guess = self._solver.solve([*others, (node.variable, mask)], certain=False)
             if guess is not None:
                 label = node.choices[guess.values[node.variable]].label
-                return Newer(unknown=f"whether {node.name} {label} fits: what something requires is not known")
+                why = f"whether {node.name} {label} fits: what something requires is not known"
+                return Newer(unknown=why, lasting=False)
         return Newer()
 
 

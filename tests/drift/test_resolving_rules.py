@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pins.drift.model import Tools
+from pins.drift.readings import resolution
 from pins.drift.rules.resolving import NEWER_INSIDE, UNRESOLVABLE_PINS
 from pins.drift.rules.skew import SKEW
 from pins.hazards.model import Severity
@@ -252,3 +254,36 @@ def test_images_that_are_built_beside_each_other_are_compared_by_what_compiled_m
     assert (skew.pin, skew.bucket, skew.severity) == ("pybind11@docker", "3.0 and 3.1", Severity.NOTE)
     watched.write({"docker/Dockerfile": second.format("pybind11")})
     assert watched.findings(SKEW) == []
+
+
+def test_what_stays_unknown_is_not_solved_again_before_something_changes(
+    watched: Watched, local_index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local_index.add("spam", "1.0", requires_python=">=3.99", upload_time=days(-30))
+    local_index.add("spam", "1.1", requires_python=">=3.99", upload_time=days(-30))
+    watched.write({"Dockerfile": "FROM rocm/primus:v26.4\nRUN pip install spam==1.0\n"})
+    first = watched.unknown(UNRESOLVABLE_PINS, NEWER_INSIDE)
+    assert len(first) == 2
+    solved: list[str] = []
+    resolved = resolution.Resolution.read
+
+    def counting(self: resolution.Resolution, tools: Tools) -> resolution.Resolved:
+        solved.append(self.place)
+        return resolved(self, tools)
+
+    monkeypatch.setattr(resolution.Resolution, "read", counting)
+    assert watched.unknown(UNRESOLVABLE_PINS, NEWER_INSIDE) == first
+    assert solved == []
+    local_index.add("spam", "1.2", upload_time=days(0))
+    watched.now = days(1)  # of the same week
+    watched.unknown(UNRESOLVABLE_PINS)
+    assert solved == ["Dockerfile"]
+
+
+def test_what_could_not_be_read_this_time_is_solved_again(watched: Watched, local_index: LocalIndex) -> None:
+    local_index.add("spam", "1.0", requires=["eggs"], upload_time=days(-30))
+    local_index.add("eggs", "1.0", setup_py="raise SystemExit(1)", upload_time=days(-30))
+    watched.write(image("spam==1.0"))
+    [one] = watched.check(UNRESOLVABLE_PINS)
+    assert one.outcome.unknown
+    assert one.outcome.remember is None

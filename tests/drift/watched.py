@@ -73,7 +73,7 @@ class Watched:
         with self.tools() as tools:
             checked = observed(rules, subject, tools, self.memory)
         for one in checked:
-            if one.outcome.remember is not None and not one.outcome.unknown:
+            if one.outcome.remember is not None and (one.outcome.lasting or not one.outcome.unknown):
                 self.memory[one.key] = one.outcome.remember
         self.now += timedelta(days=1)
         return checked

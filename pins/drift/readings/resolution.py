@@ -30,10 +30,12 @@ class Newer:
     Attributes:
         version: the newest such release, "" for none.
         unknown: why it cannot be told, "" where it can.
+        lasting: whether that is so for as long as the file and the releases stay the same.
     """
 
     version: str = ""
     unknown: str = ""
+    lasting: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Resolved:
         conflicts: environments in which nothing fits.
         unknown: why that cannot be told of others, as sentences.
         newer: by name of an exact pin.
+        lasting: whether what is unknown is so for as long as the file and the releases stay the same: not where a
+            requirement could not be read this time.
         uncounted: what is installed besides, and of which it is not known what it requires, as sentences.
     """
 
@@ -51,6 +55,7 @@ class Resolved:
     unknown: tuple[str, ...]
     newer: Mapping[str, Newer]
     uncounted: tuple[str, ...] = ()
+    lasting: bool = True
 
 
 @dataclass(frozen=True)

@@ -52,16 +52,13 @@ async def _together(
     key = await _key(subject, file, pins, observations)
     kept = _kept(previous, key)
     if kept is not None:
-        return found(*(_unresolvable(file, _conflict(one)) for one in kept), remember=previous)
-    resolved = await observations.get(resolution)
-    remembered: Json = {"key": key, "found": [_remembered(one) for one in resolved.conflicts]}
-    if resolved.unknown and not resolved.conflicts:
-        return unknown(resolved.unknown[0])
-    return found(
-        *(_unresolvable(file, one) for one in resolved.conflicts),
-        unknown=next(iter(resolved.unknown), ""),
-        remember=None if resolved.unknown else remembered,
-    )
+        conflicts, why, lasting = [_conflict(one) for one in kept], _unclear(previous), True
+    else:
+        resolved = await observations.get(resolution)
+        conflicts, why, lasting = list(resolved.conflicts), next(iter(resolved.unknown), ""), resolved.lasting
+    remembered: Json = {"key": key, "found": [_remembered(one) for one in conflicts], "unknown": why}
+    findings = [_unresolvable(file, one) for one in conflicts]
+    return found(*findings, unknown=why, remember=remembered if lasting else None, lasting=lasting)
 
 
 def _unresolvable(file: WatchedFile, conflict: Conflict) -> Finding:
@@ -110,14 +107,15 @@ async def _newer(
     key = await _key(subject, file, pins, observations)
     kept = _kept(previous, key)
     if kept is not None:
-        inside = Newer(str(kept[0])) if kept else Newer()
+        inside = Newer(str(kept[0])) if kept else Newer(unknown=_unclear(previous))
         uncounted = int(str(kept[1])) if len(kept) > 1 else 0
     else:
         resolved = await observations.get(resolution)
         uncounted = len(resolved.uncounted)
         inside = resolved.newer.get(pin.pin.name, Newer())  # what is in no environment has nothing to fit
     if inside.unknown:
-        return unknown(inside.unknown)
+        still: Json = {"key": key, "found": [], "unknown": inside.unknown}
+        return unknown(inside.unknown, remember=still if inside.lasting else None)
     remembered: Json = {"key": key, "found": [inside.version, uncounted] if inside.version else []}
     if not inside.version:
         return found(remember=remembered)
@@ -156,8 +154,9 @@ async def _key(subject: Subject, file: WatchedFile, pins: list[PackagePin], obse
     told = [hashlib.sha256(file.reading.data).hexdigest(), repr(subject.facts), f"{subject.now:%G-%V}"]
     told += sorted(f"{pin.about.pin} {pin.specifier}" for pin in pins)
     for name in sorted({pin.pin.name for pin in pins}):
-        listing = (await observations.get(ProjectPage(name))).listing
-        told.append(f"{name} {len(listing)} {listing.yanked_files} {listing.last_filename}")
+        project = await observations.get(ProjectPage(name))
+        listing = project.listing
+        told.append(f"{name} {len(listing)} {listing.yanked_files} {listing.last_filename} {project.asked}")
     return hashlib.sha256("\n".join(told).encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
@@ -166,6 +165,12 @@ def _kept(previous: Json, key: str) -> list[Json] | None:
         return None
     kept = previous.get("found")
     return list(kept) if isinstance(kept, (list, tuple)) else None
+
+
+def _unclear(previous: Json) -> str:
+    """Why it could not be told, as it was remembered; "" where it could."""
+    why = previous.get("unknown") if isinstance(previous, Mapping) else ""
+    return why if isinstance(why, str) else ""
 
 
 def _remembered(conflict: Conflict) -> Json:

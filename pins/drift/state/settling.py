@@ -182,8 +182,9 @@ def _memory(before: Remembered, by_key: Mapping[Key, Checked], run: Run) -> dict
         if not gone:
             kept[key] = value
     for key, checked in by_key.items():
-        if checked.outcome.remember is not None and not checked.outcome.unknown:
-            kept[key] = checked.outcome.remember
+        outcome = checked.outcome
+        if outcome.remember is not None and (outcome.lasting or not outcome.unknown):
+            kept[key] = outcome.remember
     return kept
 
 
