@@ -26,10 +26,10 @@ beside each other (two releases, two hunks) have different `series`.
 
 **Memory.** What a check has to know of the last time (the digest that a tag had, the version that a requirement came
 to) it returns in `Outcome.remember`, a JSON value; the next run hands it to the same check as `previous` (None at
-first). It is kept as it was where `remember` is None, and where the outcome is unknown without being `lasting`. What has
-moved since a *baseline* stays a finding until the baseline moves: keep the first value seen and the pin's own text with it, and begin anew when the
-text, or the time of the file's last change (`WatchedFile.changed`), is another one. Then the finding resolves when
-somebody has dealt with it, and not merely because a day has passed.
+first). It is kept as it was where `remember` is None, and where the outcome is unknown without being `lasting`. What
+has moved since a *baseline* stays a finding until the baseline moves: keep the first value seen and the pin's own text
+with it, and begin anew when the text, or the time of the file's last change (`WatchedFile.changed`), is another one.
+Then the finding resolves when somebody has dealt with it, and not merely because a day has passed.
 
 Every time is aware. `Subject.now` is the only clock; for a replay it lies in the past, and sources are read as of then.
 """
