@@ -18,7 +18,10 @@ from pins.commands_schedule import app as schedule_app
 from pins.commands_suggest import app as suggest_app
 from pins.commands_windows import app as windows_app
 
-app = new_app("Say what a file pins, what fits, and what has moved; edit it in place.")
+app = new_app(
+    "Say what a file pins, what fits, and what has moved; edit it in place.\n\n"
+    "\b\nExamples:\n  pins show docker/Dockerfile\n  pins windows docker/Dockerfile\n  pins drift docker/"
+)
 
 
 def main() -> None:

@@ -19,8 +19,8 @@ from typing import IO, Any, NoReturn, ParamSpec
 
 import typer
 
+from pins.command_making import make_command
 from pins.errors import EnvironmentFailureError, PinsError, UsageError
-from pins.option_values import take_plain_values
 
 P = ParamSpec("P")
 
@@ -66,8 +66,7 @@ def start(app: typer.Typer, tool: str, **extra: Any) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    command = typer.main.get_command(_narrowed(app, extra.get("args", sys.argv[1:])))
-    take_plain_values(command)
+    command = make_command(_narrowed(app, extra.get("args", sys.argv[1:])))
     try:
         command(prog_name=tool, **extra)
     except SystemExit as end:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = new_app("Acknowledge what pins drift has found.")
 
 
-@app.command("ack")
+@app.command("ack", short_help="Accept a finding.")
 @guarded
 def _ack(
     finding: Annotated[str, typer.Argument(metavar="ID", help="The finding, as `pins drift` names it.")],
@@ -29,7 +29,7 @@ def _ack(
         typer.Option("--until", metavar="DATE", help="The last day on which it holds; else as long as the finding."),
     ] = "",
     state: Annotated[
-        str, typer.Option("--state", metavar="file:PATH|git:BRANCH", help="As for `pins drift`; to look the ID up.")
+        str, typer.Option("--state", metavar="file:PATH|git:BRANCH", help="As for `pins drift`, to look the ID up.")
     ] = "",
     push: Annotated[
         str, typer.Option("--push", metavar="REMOTE", help="With git:BRANCH: the remote that it is read from.")

@@ -6,57 +6,65 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pins.command_line import deliver, guarded, new_app, say, wants_color
-from pins.common_options import FINDING_FORMATS, FindingFormat, NoColor, Output, Quiet, Verbose, check_common
+from pins.common_options import (
+    FINDING_FORMATS,
+    AllOptions,
+    FindingFormat,
+    NoColor,
+    Output,
+    Quiet,
+    Verbose,
+    check_common,
+)
 from pins.errors import UsageError
+from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
+from pins.rule_options import Ignore, Select
 
 if TYPE_CHECKING:
-    from pins.hazards.ignoring import Ignore
+    from pins.hazards.ignoring import Ignore as Ignored
     from pins.hazards.model import Hazard, Rule
     from pins.hazards.subject import Subject
 
 app = new_app("Find hazards in files.")
 
-Names = Annotated[
-    list[str] | None, typer.Option("--select", metavar="RULE,...", help="Only these rules; 'all' for all.")
-]
 
-
-@app.command("check")
+@app.command("check", short_help="Find hazards: what makes a file's pins lie.")
 @guarded
 def _check(
     paths: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE|DIR...", help="Files, or directories to search.")
     ] = None,
     rev: Annotated[str, typer.Option("--rev", metavar="REV", help="Check at this revision of the repository.")] = "",
-    select: Names = None,
-    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="RULE,...", help="Not these rules.")] = None,
+    select: Select = None,
+    ignore: Ignore = None,
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="FILE", help="Findings that are known and do not count.")
     ] = None,
     write_baseline: Annotated[
-        Path | None, typer.Option("--write-baseline", metavar="FILE", help="Write what is found now as a baseline.")
+        Path | None,
+        typer.Option("--write-baseline", metavar="FILE", help="Write what is found now as a baseline.", hidden=True),
     ] = None,
     metadata: Annotated[
-        bool, typer.Option("--metadata", help="Ask the package index what installed releases require of each other.")
+        bool,
+        typer.Option(
+            "--metadata", help="Ask the package index what installed releases require of each other.", hidden=True
+        ),
     ] = False,
     offline: Annotated[
-        bool, typer.Option("--offline", help="With --metadata: use only what is kept of package indexes.")
+        bool, typer.Option("--offline", help="With --metadata: use only what is kept of package indexes.", hidden=True)
     ] = False,
     python: Annotated[
-        str, typer.Option("--python", metavar="VERSION|PATH", help="With --metadata: the Python it is for.")
+        str,
+        typer.Option("--python", metavar="VERSION|PATH", help="With --metadata: the Python it is for.", hidden=True),
     ] = "",
     fix: Annotated[
         bool, typer.Option("--fix", help="Show the edits that mend what can be mended, as a patch.")
     ] = False,
     write: Annotated[bool, typer.Option("--write", help="With --fix: change the files.")] = False,
-    repo: Annotated[
-        list[str] | None, typer.Option("--repo", metavar="NAME=PATH", help="A clone of a repository; repeatable.")
-    ] = None,
-    build_arg: Annotated[
-        list[str] | None, typer.Option("--build-arg", metavar="K=V", help="Read as if the builder were given it.")
-    ] = None,
-    target: Annotated[str, typer.Option("--target", metavar="STAGE", help="The stage that is built.")] = "",
-    context: Annotated[Path | None, typer.Option("--context", metavar="DIR", help="The build context.")] = None,
+    repo: Repo = None,
+    build_arg: BuildArg = None,
+    target: Target = "",
+    context: ContextDirectory = None,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules.")] = False,
     explain: Annotated[str, typer.Option("--explain", metavar="RULE", help="Explain one rule.")] = "",
     output_format: FindingFormat = "text",
@@ -64,14 +72,15 @@ def _check(
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_color: NoColor = False,
+    help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
 ) -> int:
     r"""Find what makes a file's pins lie: overrides that reach no stage, moving references, lost failures, skew.
 
     \b
-    Example:
+    Examples:
       pins check docker/Dockerfile.rocm_base
       pins check . --format github --baseline .pins-baseline.json
-      pins check docker --select junk-arguments,unquoted-specifier --fix --write
+      pins check docker --select junk-arguments --fix --write
 
     Exit code 1 when something is found. `# pins: ignore[RULE] reason` above a line ignores a finding there.
     """
@@ -82,7 +91,6 @@ def _check(
         return deliver(_about_rules(explain, output_format, output, no_color), output)
     if not paths:
         raise UsageError("give a FILE or a directory to check, such as `pins check docker/Dockerfile`")
-    from pins.file_options import clones, pairs
     from pins.hazards.check import check
     from pins.hazards.gather import gather
     from pins.hazards.table import chosen
@@ -132,7 +140,7 @@ def _without_ignored(
     return hazards
 
 
-def _say_of_ignores(ignores: "list[Ignore]", unused: "list[Ignore]", running: set[str]) -> None:
+def _say_of_ignores(ignores: "list[Ignored]", unused: "list[Ignored]", running: set[str]) -> None:
     from pins.hazards.table import BY_NAME
 
     for ignore in ignores:

@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pins.command_line import deliver, guarded, new_app, say, wants_color
-from pins.common_options import FINDING_FORMATS, FindingFormat, NoColor, Output, Quiet, Verbose, check_common
+from pins.common_options import (
+    FINDING_FORMATS,
+    AllOptions,
+    FindingFormat,
+    NoColor,
+    Output,
+    Quiet,
+    Verbose,
+    check_common,
+)
 from pins.errors import EnvironmentFailureError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target
+from pins.index_options import ExtraIndexUrl, IndexUrl
+from pins.rule_options import Ignore, Select
 
 if TYPE_CHECKING:
     from pins.drift.model import Rule
@@ -23,7 +34,7 @@ if TYPE_CHECKING:
 app = new_app("Say what has moved since last time.")
 
 
-@app.command("drift")
+@app.command("drift", short_help="Say what has moved since last time.")
 @guarded
 def _drift(
     paths: Annotated[
@@ -31,57 +42,62 @@ def _drift(
     ] = None,
     state: Annotated[
         str,
-        typer.Option("--state", metavar="file:PATH|git:BRANCH", help="Where is remembered; the user's own by default."),
+        typer.Option("--state", metavar="file:PATH|git:BRANCH", help="What remembers; the user's own by default."),
     ] = "",
     push: Annotated[
-        str, typer.Option("--push", metavar="REMOTE", help="With git:BRANCH: fetch it from there, and push it behind.")
+        str, typer.Option("--push", metavar="REMOTE", help="With git:BRANCH: where it is fetched and pushed.")
     ] = "",
-    select: Annotated[list[str] | None, typer.Option("--select", metavar="RULE,...", help="Only these rules.")] = None,
-    ignore: Annotated[list[str] | None, typer.Option("--ignore", metavar="RULE,...", help="Not these rules.")] = None,
+    select: Select = None,
+    ignore: Ignore = None,
     every: Annotated[
-        str, typer.Option("--every", metavar="30m|6h|1d", help="Check again and again until it is stopped.")
+        str, typer.Option("--every", metavar="DURATION", help="Check again and again, such as every 6h, until stopped.")
     ] = "",
     as_of: Annotated[
-        str, typer.Option("--as-of", metavar="DATE", help="As if it were then; remembers nothing without --state.")
+        str,
+        typer.Option(
+            "--as-of", metavar="DATE", help="As if it were then; remembers nothing without --state.", hidden=True
+        ),
     ] = "",
     built: Annotated[
-        str, typer.Option("--built", metavar="DATE", help="When the images were last built; by default the files tell.")
+        str,
+        typer.Option(
+            "--built", metavar="DATE", help="When the images were last built; by default the files tell.", hidden=True
+        ),
     ] = "",
     offline: Annotated[bool, typer.Option("--offline", help="Ask nothing over the network.")] = False,
-    rev: Annotated[str, typer.Option("--rev", metavar="REV", help="Check at this revision of the repository.")] = "",
+    rev: Annotated[
+        str, typer.Option("--rev", metavar="REV", help="Check at this revision of the repository.", hidden=True)
+    ] = "",
     repo: Repo = None,
     build_arg: BuildArg = None,
     target: Target = "",
     context: ContextDirectory = None,
-    index_url: Annotated[
-        str, typer.Option("--index-url", metavar="URL", help="Ask this package index, in place of those configured.")
-    ] = "",
-    extra_index_url: Annotated[
-        list[str] | None, typer.Option("--extra-index-url", metavar="URL", help="Ask this one besides. Repeatable.")
-    ] = None,
+    index_url: IndexUrl = "",
+    extra_index_url: ExtraIndexUrl = None,
     github_issue: Annotated[
         str,
-        typer.Option("--github-issue", metavar="OWNER/REPO[#N]", help="Keep an issue, or a comment at N, up to date."),
+        typer.Option("--github-issue", metavar="OWNER/REPO[#N]", help="Keep an issue, or a comment at N, fresh."),
     ] = "",
     webhook: Annotated[
         str, typer.Option("--webhook", metavar="URL", envvar="PINS_WEBHOOK", help="Post what is new there as JSON.")
     ] = "",
-    rules: Annotated[bool, typer.Option("--rules", help="List the rules.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="List the rules.", hidden=True)] = False,
     output_format: FindingFormat = "text",
     output: Output = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_color: NoColor = False,
+    help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
 ) -> int:
-    r"""Say what has moved since the last check: branches, releases, tags, holds whose reason is gone, patches.
+    r"""Say what has moved since last time: branches, releases, tags, images, holds.
 
     \b
-    Example:
+    Examples:
       pins drift docker/
       pins drift . --state git:pins-drift --push origin --github-issue OWNER/REPO
-      pins drift docker/Dockerfile --every 6h --webhook https://chat.example.org/hook
+      pins drift docker/ --every 6h --webhook https://chat.example.org/hook
 
-    Exit code 0: nothing is new; 1: something is; 3: nothing is, but something could not be told.
+    Exit code 1: something is new; 3: nothing is, but something could not be told.
     """
     check_common(output_format, output, quiet, verbose, FINDING_FORMATS)
     from pins.drift.choice import chosen

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pins.command_line import deliver, guarded, new_app, say
-from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
+from pins.common_options import AllOptions, Format, NoColor, Output, Quiet, Verbose, check_common
 from pins.drawing import drawn
 from pins.errors import UndeterminedError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 app = new_app("Read and edit the pins of files.")
 
 
-@app.command("show")
+@app.command("show", short_help="Show every pin of a file and where it is set.")
 @guarded
 def _show(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE|DIR...", help="Files, or directories to search.")],
@@ -29,9 +29,7 @@ def _show(
     target: Target = "",
     chain: Annotated[
         list[str] | None,
-        typer.Option(
-            "--chain", metavar="FILE:TARGET=ARG", help="FILE's stage TARGET is the base image that ARG names."
-        ),
+        typer.Option("--chain", metavar="FILE:TARGET=ARG", help="FILE builds the image that ARG names. Repeatable."),
     ] = None,
     repo: Repo = None,
     context: ContextDirectory = None,
@@ -43,13 +41,14 @@ def _show(
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_color: NoColor = False,
+    help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
 ) -> int:
     r"""Show every pin of a file: its value, where it is written, who can override it, and what it reaches.
 
     \b
-    Example:
+    Examples:
       pins show docker/Dockerfile.rocm_base
-      pins show docker/Dockerfile.rocm --chain docker/Dockerfile.rocm_base:final=BASE_IMAGE --stage final
+      pins show Dockerfile --chain Dockerfile.base:final=BASE_IMAGE --stage final
 
     Exit code 3 when a part of a file could not be read; what was read is shown.
     """
@@ -98,7 +97,7 @@ def _of_stage(found: "list[PinSet]", stage: str) -> "list[PinSet]":
     return [only_stage(pin_set, stage) for pin_set in having]
 
 
-@app.command("diff")
+@app.command("diff", short_help="Show what moved between two revisions.")
 @guarded
 def _diff(
     paths: Annotated[
@@ -116,12 +115,13 @@ def _diff(
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_color: NoColor = False,
+    help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
 ) -> int:
     r"""Show which pins moved between two revisions of a file, or between two files.
 
     \b
-    Example:
-      pins diff docker/Dockerfile.rocm_base --rev v0.27.0..HEAD --repo triton=../triton
+    Examples:
+      pins diff docker/Dockerfile --rev v0.27.0..HEAD --repo triton=../triton
       pins diff Dockerfile.old Dockerfile
 
     Exit code 3 when a part of a file could not be read; what was read is compared.
@@ -150,7 +150,7 @@ def _diff(
     return deliver(drawn(diff_report(groups, read), output_format, output, no_color), output, code)
 
 
-@app.command("set")
+@app.command("set", short_help="Edit a pin in place.")
 @guarded
 def _set(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to edit.")],
@@ -167,7 +167,7 @@ def _set(
     comment_date: Annotated[
         str,
         typer.Option(
-            "--comment-date", metavar="today|YYYY-MM-DD", help="Put this date for the one in the comment beside it."
+            "--comment-date", metavar="today|DATE", help="Put this date for the one in the comment beside it."
         ),
     ] = "",
     output_format: Format = "text",
@@ -179,9 +179,9 @@ def _set(
     r"""Set pins in place: only their bytes change. Prints the change as a patch; --write makes it.
 
     \b
-    Example:
-      pins set docker/Dockerfile.rocm_base triton=532137f --comment-date today --write
-      pins set docker/Dockerfile.rocm_base 'pybind11=<3.1.0'
+    Examples:
+      pins set docker/Dockerfile 'pybind11=<3.1.0'
+      pins set docker/Dockerfile triton=532137f --comment-date today --write
     """
     from pins.files.setting import SetRequest, set_pins
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = new_app("Write down temporary pins.")
 
 
-@app.command("hold")
+@app.command("hold", short_help="Record a temporary pin.")
 @guarded
 def _hold(
     what: Annotated[
@@ -41,9 +41,9 @@ def _hold(
     r"""Record a temporary pin with its reason and its end. Written into pins.toml, to be committed.
 
     \b
-    Example:
-      pins hold 'setuptools<80' --why "mori's setup.py" --until "ROCm/mori#123" --review 2026-12-31 --write
-      pins hold triton=9c1ab00 --why "the next commit fails to load Kimi" --file docker/Dockerfile.rocm_base
+    Examples:
+      pins hold 'setuptools<80' --why "mori's setup.py" --until "ROCm/mori#123"
+      pins hold triton=9c1ab00 --why "the next fails" --review 2026-12-31 --write
 
     `pins windows`, `pins suggest` and `pins drift` keep to it. The file itself is not changed: `pins set` does that.
     """

@@ -20,7 +20,7 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?")
 _TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 
 
-@app.command("schedule")
+@app.command("schedule", short_help="Print a CI workflow, timer or CronJob for drift.")
 @guarded
 def _schedule(
     kind: Annotated[str, typer.Argument(metavar="github|systemd|cron|k8s|gitlab|jenkins", help="What starts it.")],
@@ -29,7 +29,7 @@ def _schedule(
         typer.Argument(metavar="FILE|DIR...", help="What is checked; the current directory by default."),
     ] = None,
     every: Annotated[
-        str, typer.Option("--every", metavar="6h|day|week", help="How often: 30m, 6h, 1d, 1w, hour, day, week.")
+        str, typer.Option("--every", metavar="DURATION|hour|day|week", help="How often, such as 6h.")
     ] = "day",
     at: Annotated[
         str, typer.Option("--at", metavar="HH:MM", help="When (UTC); by default a time made of the repository's name.")
@@ -39,11 +39,11 @@ def _schedule(
     ] = False,
     drift_option: Annotated[
         list[str] | None,
-        typer.Option("--drift-option", metavar="WORD", help="A further word for `pins drift`; repeatable."),
+        typer.Option("--drift-option", metavar="WORD", help="A further word for `pins drift`. Repeatable."),
     ] = None,
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="The name of the job.")] = "pins-drift",
     requirement: Annotated[
-        str, typer.Option("--install", metavar="REQUIREMENT", help="What pip installs there; this version by default.")
+        str, typer.Option("--install", metavar="REQ", help="What pip installs there; this version by default.")
     ] = "",
     image: Annotated[
         str, typer.Option("--image", metavar="IMAGE", help="k8s, gitlab: an image with Python and git.")
@@ -60,7 +60,7 @@ def _schedule(
     r"""Print a file that runs `pins drift` on a schedule, ready to be committed or installed.
 
     \b
-    Example:
+    Examples:
       pins schedule github docker/ --issue > .github/workflows/pins-drift.yml
       pins schedule systemd docker/ --every 6h --output ~/.config/systemd/user/
 

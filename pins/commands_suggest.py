@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pins.command_line import deliver, guarded, new_app, say
-from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
+from pins.common_options import AllOptions, Format, NoColor, Output, Quiet, Verbose, check_common
 from pins.drawing import drawn
 from pins.errors import NoSolutionError, UsageError
+from pins.file_options import BuildArg, Repo, Target, clones, pairs
+from pins.index_options import ExcludeNewer, Offline, Platform, Python
 
 if TYPE_CHECKING:
     from pins.suggest.model import SuggestReport
@@ -17,13 +19,13 @@ if TYPE_CHECKING:
 app = new_app("Say what to pin, why, and until when.")
 
 
-@app.command("suggest")
+@app.command("suggest", short_help="Say what to pin, why, and until when.")
 @guarded
 def _suggest(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file whose pins are meant.")],
     run: Annotated[
         list[str] | None,
-        typer.Option("--run", metavar="ID|FILE", help="A bisect run, or the JSON report of one. Repeatable."),
+        typer.Option("--run", metavar="RUN|FILE", help="A bisect run, or the JSON report of one. Repeatable."),
     ] = None,
     policy: Annotated[
         str, typer.Option("--policy", metavar="minimal|newest|lowest|exact", help="Which of several answers is wanted.")
@@ -36,39 +38,33 @@ def _suggest(
         bool, typer.Option("--write", help="Change the file, with a comment, and record the hold in pins.toml.")
     ] = False,
     branch: Annotated[
-        str, typer.Option("--branch", metavar="NAME", help="Make a local git branch with one commit instead.")
+        str,
+        typer.Option("--branch", metavar="NAME", help="Make a local git branch with one commit instead.", hidden=True),
     ] = "",
-    build_arg: Annotated[
-        list[str] | None, typer.Option("--build-arg", metavar="K=V", help="Read as if the builder were given it.")
-    ] = None,
-    target: Annotated[str, typer.Option("--target", metavar="STAGE", help="The stage that is built.")] = "",
-    repo: Annotated[
-        list[str] | None, typer.Option("--repo", metavar="NAME=PATH", help="A clone of a git pin's repository.")
-    ] = None,
-    python: Annotated[str, typer.Option("--python", metavar="VERSION|PATH", help="The Python it must fit.")] = "",
-    platform: Annotated[str, typer.Option("--platform", metavar="NAME", help="Its platform.")] = "",
-    exclude_newer: Annotated[
-        str, typer.Option("--exclude-newer", metavar="DATE", help="Read the index as of then.")
-    ] = "",
-    offline: Annotated[bool, typer.Option("--offline", help="Use only what is kept of package indexes.")] = False,
+    build_arg: BuildArg = None,
+    target: Target = "",
+    repo: Repo = None,
+    python: Python = "",
+    platform: Platform = "",
+    exclude_newer: ExcludeNewer = "",
+    offline: Offline = False,
     output_format: Format = "text",
     output: Output = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_color: NoColor = False,
+    help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
 ) -> int:
-    r"""Say for each pin what it should be, why, how sure that is, and what ends a hold.
+    r"""Say for each pin what it should be, why, how sure that is, and until when.
 
     \b
-    Example:
-      pins suggest docker/Dockerfile.rocm_base
-      pins suggest docker/Dockerfile.rocm_base --run 20260819-101500-a1b2 --format md --output pull-request.md
-      pins suggest docker/Dockerfile.rocm_base --run result.json --write
+    Examples:
+      pins suggest docker/Dockerfile
+      pins suggest docker/Dockerfile --run 20260819-101500-a1b2 --format md
+      pins suggest docker/Dockerfile --run result.json --write
 
-    Without --write or --branch nothing is changed. Exit code 3 when nothing could be told, 5 when no set
-    of versions keeps what the file asks for.
+    Nothing is changed without --write. Exit code 3 when nothing could be told, 5 when nothing fits.
     """
-    from pins.file_options import clones, pairs
     from pins.suggest.bisection import document_of, read_bisection
     from pins.suggest.looking_up import releases_of, windows_of_file
     from pins.suggest.model import Policy

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pins.command_line import deliver, guarded, new_app, say
-from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
+from pins.common_options import AllOptions, Format, NoColor, Output, Quiet, Verbose, check_common
 from pins.drawing import drawn
 from pins.errors import NoSolutionError, UndeterminedError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
+from pins.index_options import ExcludeNewer, ExtraIndexUrl, IndexUrl, Offline, Platform, Python
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -23,39 +24,27 @@ if TYPE_CHECKING:
 app = new_app("Say which versions fit together, and why others do not.")
 
 Require = Annotated[
-    list[str] | None, typer.Option("--require", "-r", metavar="REQ", help="What must fit: 'torch>=2.4'. Repeatable.")
+    list[str] | None, typer.Option("--require", metavar="REQ", help="What must fit: 'torch>=2.4'. Repeatable.")
 ]
 Constraint = Annotated[
-    list[Path] | None, typer.Option("--constraint", "-c", metavar="FILE", help="Bounds on what is chosen. Repeatable.")
+    list[Path] | None, typer.Option("--constraint", metavar="FILE", help="Bounds on what is chosen. Repeatable.")
 ]
-Python = Annotated[str, typer.Option("--python", metavar="VERSION|PATH", help="The Python it must fit, such as 3.12.")]
-Platform = Annotated[
-    str,
-    typer.Option(
-        "--platform",
-        metavar="NAME",
-        help="Its platform, such as linux-x86_64 or manylinux_2_39_x86_64; this machine's by default.",
-    ),
-]
-InstallerName = Annotated[str, typer.Option("--installer", metavar="uv|pip", help="Whose rules hold.")]
-IndexUrl = Annotated[str, typer.Option("--index-url", metavar="URL", help="In place of the configured index.")]
-ExtraIndexUrl = Annotated[
-    list[str] | None, typer.Option("--extra-index-url", metavar="URL", help="A further index. Repeatable.")
-]
-ExcludeNewer = Annotated[str, typer.Option("--exclude-newer", metavar="DATE", help="Read the index as of then.")]
+InstallerName = Annotated[str, typer.Option("--installer", metavar="uv|pip", help="Whose rules hold.", hidden=True)]
 Prerelease = Annotated[
-    list[str] | None, typer.Option("--prerelease", metavar="NAME|:all:", help="Its pre-releases count. Repeatable.")
+    list[str] | None,
+    typer.Option("--prerelease", metavar="NAME|:all:", help="Its pre-releases count. Repeatable.", hidden=True),
 ]
-Offline = Annotated[bool, typer.Option("--offline", help="Use only what is in the cache.")]
-IgnoreKnownBad = Annotated[bool, typer.Option("--ignore-known-bad", help="Leave known-bad versions and holds out.")]
-
+IgnoreKnownBad = Annotated[
+    bool, typer.Option("--ignore-known-bad", help="Leave known-bad versions and holds out.", hidden=True)
+]
 WithoutRule = Annotated[
-    list[str] | None, typer.Option("--without-rule", metavar="RULE", help="Infer nothing by this rule. Repeatable.")
+    list[str] | None,
+    typer.Option("--without-rule", metavar="RULE", help="Infer nothing by this rule. Repeatable.", hidden=True),
 ]
 Revision = Annotated[str, typer.Option("--rev", metavar="REV", help="Read FILE at this revision of its repository.")]
 
 
-@app.command("windows")
+@app.command("windows", short_help="Show the compatible versions of each package.")
 @guarded
 def _windows(
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="The file whose pins are asked about.")] = None,
@@ -87,11 +76,12 @@ def _windows(
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_color: NoColor = False,
+    help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
 ) -> int:
     r"""Show all the versions of each package for which everything still resolves, and what bounds them.
 
     \b
-    Example:
+    Examples:
       pins windows docker/Dockerfile.rocm_base
       pins windows --require 'torch>=2.4' --require 'setuptools>=82' --python 3.12
       pins windows --require 'torch>=2.4' --require triton --given torch=2.12.0
@@ -208,7 +198,7 @@ def _code(environment: "EnvironmentWindows") -> int:
     return NoSolutionError.exit_code if environment.answer.explanation else UndeterminedError.exit_code
 
 
-@app.command("why")
+@app.command("why", short_help="Say why a version is outside its window.")
 @guarded
 def _why(
     requirement: Annotated[str, typer.Argument(metavar="REQ", help="Such as 'pybind11==3.1.0'.")],
@@ -235,13 +225,14 @@ def _why(
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_color: NoColor = False,
+    help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
 ) -> int:
     r"""Say why a version does not fit: the fewest facts that exclude it, and the least that would have to give way.
 
     \b
-    Example:
+    Examples:
       pins why 'pybind11==3.1.0' docker/Dockerfile.rocm_base
-      pins why 'triton==3.7.0' --require 'torch>=2.4' --require 'setuptools>=82' --python 3.12
+      pins why 'triton==3.7.0' --require 'torch>=2.4' --python 3.12
 
     Exit code 0 when it fits, 5 when it does not, 3 when that cannot be told.
     """

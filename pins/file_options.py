@@ -8,13 +8,18 @@ import typer
 from pins.errors import UsageError
 
 BuildArg = Annotated[
-    list[str] | None, typer.Option("--build-arg", metavar="K=V", help="Read as if the builder were given it.")
+    list[str] | None,
+    typer.Option("--build-arg", metavar="NAME=VALUE", help="Read as if the builder were given it. Repeatable."),
 ]
-Target = Annotated[str, typer.Option("--target", metavar="STAGE", help="The stage that is built; the last by default.")]
+Target = Annotated[
+    str, typer.Option("--target", metavar="STAGE", help="The stage that is built; the last by default.", hidden=True)
+]
 Repo = Annotated[
-    list[str] | None, typer.Option("--repo", metavar="NAME=PATH", help="A clone of a git pin's repository; repeatable.")
+    list[str] | None, typer.Option("--repo", metavar="NAME=PATH", help="A clone of a git pin's repository. Repeatable.")
 ]
-ContextDirectory = Annotated[Path | None, typer.Option("--context", metavar="DIR", help="The build context.")]
+ContextDirectory = Annotated[
+    Path | None, typer.Option("--context", metavar="DIR", help="The build context, if another.", hidden=True)
+]
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, str]:

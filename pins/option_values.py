@@ -9,25 +9,19 @@ import os
 from pathlib import Path
 from typing import Any
 
-import typer
-
 _AS_TYPED = {str: str, Path: Path}
 _SWITCHED_OFF = ("exists", "writable", "resolve_path", "allow_dash", "path_type", "parser", "click_type")
 """What a parameter may ask for besides its type."""
 
 
-def take_plain_values(command: Any, parent: typer.Context | None = None) -> None:
-    """Let a command, and those below it, take plain values as they are; to be called before it runs."""
-    context = typer.Context(command, parent=parent, **command.context_settings)
-    for below in getattr(command, "commands", {}).values():
-        take_plain_values(below, context)
-    for parameter in command.get_params(context):  # the option for help is one, and is made for a context only
-        described: Any = getattr(parameter, "type_descriptor", None)
-        if described is None or getattr(parameter, "_runtime_param", parameter) is not None:
-            continue
-        info = described.parameter_info
-        if info.file_okay and info.dir_okay and not any(getattr(info, name, None) for name in _SWITCHED_OFF):
-            parameter._runtime_param = _AsTyped(described.annotation)
+def take_plain_value(parameter: Any) -> None:
+    """Let a parameter of a command take a plain value as it is; to be called before the command runs."""
+    described: Any = getattr(parameter, "type_descriptor", None)
+    if described is None or getattr(parameter, "_runtime_param", parameter) is not None:
+        return
+    info = described.parameter_info
+    if info.file_okay and info.dir_okay and not any(getattr(info, name, None) for name in _SWITCHED_OFF):
+        parameter._runtime_param = _AsTyped(described.annotation)
 
 
 class _AsTyped:

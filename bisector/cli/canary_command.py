@@ -27,7 +27,7 @@ OWN_OPTIONS = frozenset({"--since", "--as-of", "--tip", "--only", "--exclude", "
 """Options with a value that are the canary's own, or mean something else to the run inside."""
 
 
-@app.command("canary")
+@app.command("canary", short_help="Try the newest that fits; if it is bad, find out why.")
 @with_canary_options
 @guarded
 def _canary(
@@ -35,13 +35,15 @@ def _canary(
     options: RunOptions,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A Dockerfile or requirements file.")],
     since: Annotated[
-        str, typer.Option("--since", metavar="DATE", help="When its pins worked; the last canary that passed.")
+        str, typer.Option("--since", metavar="DATE", help="When its pins worked; else the last that passed.")
     ] = "",
-    as_of: Annotated[str, typer.Option("--as-of", metavar="DATE", help="The newest of then, not of now.")] = "",
+    as_of: Annotated[
+        str, typer.Option("--as-of", metavar="DATE", help="The newest of then, not of now.", hidden=True)
+    ] = "",
     tip: Annotated[
         list[str] | None, typer.Option("--tip", metavar="NAME[=BRANCH]", help="Move a git pin to the tip. Repeatable.")
     ] = None,
-    write: Annotated[bool, typer.Option("--write", help="Write a culprit into pins.toml as known bad.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Write a culprit into pins.toml.")] = False,
     run: Annotated[
         str,
         typer.Option("--run", metavar="RUN", help="Take up a canary's run that was resumed to its end.", hidden=True),
@@ -53,15 +55,14 @@ def _canary(
     no_color: NoColor = False,
     help_all: AllOptions = False,  # noqa: ARG001 - its callback does it all
 ) -> int:
-    r"""Build the newest pin set that fits and smoke it; where it fails, find out what broke it and say what to pin.
+    r"""Build the newest pin set that fits and smoke it; where it fails (exit 1), say what broke it and what to pin.
 
-    Exact pins move to the newest versions that fit together, what is not pinned moves with the index, git pins where
-    --tip says so. Nothing of yours is changed without --write. Exit code 0: it passes, 1: it fails.
+    Exact pins move to the newest that fit; git pins where --tip says so.
 
     \b
-    Example:
+    Examples:
       bisector canary docker/Dockerfile --smoke ./load.py
-      bisector canary requirements.txt --smoke ./smoke.py --since 2026-08-01 --format md --output canary.md
+      bisector canary requirements.txt --smoke ./smoke.py --since 2026-08-01
     """
     check_common(output_format, output, quiet, verbose)
     typed: Typed = invocation.obj

@@ -10,14 +10,15 @@ from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_c
 app = new_app("Look after this machine.")
 
 
-@app.command("gc")
+@app.command("gc", short_help="Remove what runs have left behind.")
 @guarded
 def _gc(
     everything: Annotated[
         bool, typer.Option("--all", help="Also builds of interrupted runs, and those kept with --keep.")
     ] = False,
     older_than: Annotated[
-        str, typer.Option("--older-than", metavar="30d", help="Also whole runs, last touched longer ago.")
+        str,
+        typer.Option("--older-than", metavar="DURATION", help="Also whole runs, last touched longer ago, such as 30d."),
     ] = "",
     caches: Annotated[bool, typer.Option("--caches", help="Also downloads, which are then made again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
@@ -48,7 +49,7 @@ def _gc(
     return deliver(render_garbage(garbage, output_format, dry_run=dry_run), output, code)
 
 
-@app.command("doctor")
+@app.command("doctor", short_help="Say what this machine can run, and what it lacks.")
 @guarded
 def _doctor(
     need: Annotated[

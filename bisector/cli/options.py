@@ -32,18 +32,18 @@ class RunOptions:
     pin: Annotated[Texts, _text("--pin", "NAME=GOOD..BAD", "A pin and its two ends. Repeatable.")] = ()
     repo: Annotated[Texts, _text("--repo", "NAME=PATH|URL", "The pin NAME is a commit of this. Repeatable.")] = ()
     within: Annotated[
-        Texts, _text("--within", "NAME=PIN:PATH", "NAME is pinned by PATH in the tree of PIN.", rare=True)
+        Texts, _text("--within", "NAME=PIN:PATH", "NAME is pinned by PATH in the tree of PIN. Repeatable.", rare=True)
     ] = ()
     descend: Annotated[
         Flag, _flag("--descend", "Go on inside, where the commit moves a pin of its tree.", rare=True)
     ] = None
     checkout_only: Annotated[
-        Texts, _text("--checkout-only", "NAME", "Check it out, do not install it.", rare=True)
+        Texts, _text("--checkout-only", "NAME", "Check it out, do not install it. Repeatable.", rare=True)
     ] = ()
     require_path: Annotated[
-        Texts, _text("--require-path", "[NAME=]P", "A commit without this file is not tried.", rare=True)
+        Texts, _text("--require-path", "[NAME=]PATH", "A commit without this file is not tried. Repeatable.", rare=True)
     ] = ()
-    smoke: Annotated[Text, _text("--smoke", "SCRIPT", "Exit 0: good, 125: skip, else bad.")] = None
+    smoke: Annotated[Text, _text("--smoke", "SCRIPT", "Exit 0: good, 125: skip, else bad; -- ARGS for it.")] = None
     ask: Annotated[Flag, _flag("--ask", "You judge each candidate: it is built, and you look.", rare=True)] = None
     fix: Annotated[Texts, _text("--fix", "NAME=VALUE", "Hold a pin still. Repeatable.")] = ()
     expect: Annotated[Text, _text("--expect", "REGEX", "Only a failure whose output matches counts.")] = None
@@ -53,7 +53,9 @@ class RunOptions:
     metric: Annotated[Text, _text("--metric", "NAME<=VALUE", "A number that the script prints decides.", rare=True)] = (
         None
     )
-    regress: Annotated[Text, _text("--regress", "5%", "--metric NAME: worse by this is bad.", rare=True)] = None
+    regress: Annotated[
+        Text, _text("--regress", "PERCENT", "--metric NAME: worse by this, such as 5%, is bad.", rare=True)
+    ] = None
     first_good: Annotated[
         Flag, _flag("--first-good", "The first end fails, the second passes: find the fix.", rare=True)
     ] = None
@@ -62,34 +64,45 @@ class RunOptions:
         _text(
             "--suspect",
             "NAME[=VERSION|~WORD|:PATH]",
-            "Likely culprit, tried first: a pin, a version, or commits whose subject holds WORD or that change PATH.",
+            "Likely culprit, tried first: a pin, a version, or commits whose subject holds WORD or that change PATH."
+            " Repeatable.",
             rare=True,
         ),
     ] = ()
     every_culprit: Annotated[Flag, _flag("--all", "Also search for further, independent culprits.", rare=True)] = None
-    timeout: Annotated[Text, _text("--timeout", "20m", "Time for one run of the script.")] = None
-    timeout_is: Annotated[Text, _text("--timeout-is", "auto|fail|skip", "What a timeout means.", rare=True)] = None
-    smoke_env: Annotated[Texts, _text("--smoke-env", "K=V", "A variable of the script. Repeatable.")] = ()
-    pass_env: Annotated[Texts, _text("--pass-env", "K", "Hand on a variable of yours. Repeatable.", rare=True)] = ()
+    timeout: Annotated[Text, _text("--timeout", "DURATION", "Time for one run of the script, such as 20m.")] = None
+    timeout_is: Annotated[
+        Text, _text("--timeout-is", "auto|fail|skip", "What a timeout means; auto by default.", rare=True)
+    ] = None
+    smoke_env: Annotated[
+        Texts, _text("--smoke-env", "NAME=VALUE", "A variable of the script. Repeatable.", rare=True)
+    ] = ()
+    pass_env: Annotated[Texts, _text("--pass-env", "NAME", "Hand on a variable of yours. Repeatable.", rare=True)] = ()
     share_cache: Annotated[Text, _text("--share-cache", "DIR", "Use it in place of fresh caches.", rare=True)] = None
 
-    environment: Annotated[Text, _text("--env", "KIND", "venv, docker, command or image.")] = None
+    environment: Annotated[Text, _text("--env", "KIND", "venv, docker, command or image; the rest tells.")] = None
     with_: Annotated[Texts, _text("--with", "REQ", "venv: a further requirement. Repeatable.")] = ()
-    requirements: Annotated[Texts, _text("--requirements", "FILE", "venv: further requirements.")] = ()
-    constraint: Annotated[Texts, _text("--constraint", "FILE", "venv: constraints.", rare=True)] = ()
-    build_constraint: Annotated[
-        Texts, _text("--build-constraint", "REQ", "venv: a constraint of isolated builds.", rare=True)
+    requirements: Annotated[Texts, _text("--requirements", "FILE", "venv: further requirements. Repeatable.")] = ()
+    constraint: Annotated[
+        Texts, _text("--constraint", "FILE", "venv: bounds on what is chosen. Repeatable.", rare=True)
     ] = ()
-    python: Annotated[Text, _text("--python", "3.12", "venv: version or path of the interpreter.")] = None
+    build_constraint: Annotated[
+        Texts, _text("--build-constraint", "REQ", "venv: a constraint of isolated builds. Repeatable.", rare=True)
+    ] = ()
+    python: Annotated[Text, _text("--python", "VERSION|PATH", "venv: the Python of candidates, such as 3.12.")] = None
     no_build_isolation: Annotated[
         Flag, _flag("--no-build-isolation", "venv: build with what is installed.", rare=True)
     ] = None
-    build_command: Annotated[Texts, _text("--build-command", "CMD", "command: builds a candidate.")] = ()
-    build_timeout: Annotated[Text, _text("--build-timeout", "2h", "Time for one build.", rare=True)] = None
-    build_failure_is: Annotated[
-        Text, _text("--build-failure-is", "auto|fail|skip", "What a failed build means.", rare=True)
+    build_command: Annotated[
+        Texts, _text("--build-command", "CMD", "command: builds a candidate. Repeatable.", rare=True)
+    ] = ()
+    build_timeout: Annotated[
+        Text, _text("--build-timeout", "DURATION", "Time for one build, such as 2h.", rare=True)
     ] = None
-    exclude_newer: Annotated[Text, _text("--exclude-newer", "DATE", "Read the index as of then.")] = None
+    build_failure_is: Annotated[
+        Text, _text("--build-failure-is", "auto|fail|skip", "What a failed build means; auto by default.", rare=True)
+    ] = None
+    exclude_newer: Annotated[Text, _text("--exclude-newer", "DATE", "Read the index as of then.", rare=True)] = None
     index_url: Annotated[Text, _text("--index-url", "URL", "In place of the configured index.", rare=True)] = None
     extra_index_url: Annotated[Texts, _text("--extra-index-url", "URL", "A further index. Repeatable.", rare=True)] = ()
 
@@ -100,8 +113,8 @@ class RunOptions:
     bad_file: Annotated[Text, _text("--bad-file", "FILE", "The bad end as a file of its own.", rare=True)] = None
     good_date: Annotated[Text, _text("--good-date", "DATE", "What is not pinned is as of then.", rare=True)] = None
     bad_date: Annotated[Text, _text("--bad-date", "DATE", "The same at the bad end.", rare=True)] = None
-    good_image: Annotated[Text, _text("--good-image", "REF", "What it holds is the good end.", rare=True)] = None
-    bad_image: Annotated[Text, _text("--bad-image", "REF", "What it holds is the bad end.", rare=True)] = None
+    good_image: Annotated[Text, _text("--good-image", "IMAGE", "What it holds is the good end.", rare=True)] = None
+    bad_image: Annotated[Text, _text("--bad-image", "IMAGE", "What it holds is the bad end.", rare=True)] = None
     only: Annotated[Texts, _text("--only", "NAME", "Search this of what differs. Repeatable.", rare=True)] = ()
     exclude: Annotated[Texts, _text("--exclude", "NAME", "Leave it as at the bad end. Repeatable.", rare=True)] = ()
     chain: Annotated[
@@ -109,35 +122,47 @@ class RunOptions:
     ] = ()
     context: Annotated[Text, _text("--context", "DIR", "docker: build context, if another.", rare=True)] = None
     target: Annotated[Text, _text("--target", "STAGE", "docker: the stage to build.", rare=True)] = None
-    build_arg: Annotated[Texts, _text("--build-arg", "K=V", "docker: {NAME} in V is a pin's value.")] = ()
+    build_arg: Annotated[
+        Texts, _text("--build-arg", "NAME=VALUE", "docker: {PIN} in VALUE is its value. Repeatable.")
+    ] = ()
     reuse_stage: Annotated[
         Texts, _text("--reuse-stage", "STAGE[=IMAGE]", "docker: take it as built once. Repeatable.", rare=True)
     ] = ()
-    disk: Annotated[Text, _text("--disk", "50G", "docker: what images of a run may take.", rare=True)] = None
-    cache_from: Annotated[Texts, _text("--cache-from", "SRC", "docker: layers from there.", rare=True)] = ()
-    cache_to: Annotated[Texts, _text("--cache-to", "DEST", "docker: layers to there.", rare=True)] = ()
-    secret: Annotated[Texts, _text("--secret", "id=...", "docker: a build secret.", rare=True)] = ()
-    ssh: Annotated[Texts, _text("--ssh", "default|ID=PATH", "docker: an agent for builds.", rare=True)] = ()
+    disk: Annotated[Text, _text("--disk", "SIZE", "docker: what images of a run may take, such as 50G.", rare=True)] = (
+        None
+    )
+    cache_from: Annotated[Texts, _text("--cache-from", "SRC", "docker: layers from there. Repeatable.", rare=True)] = ()
+    cache_to: Annotated[Texts, _text("--cache-to", "DEST", "docker: layers to there. Repeatable.", rare=True)] = ()
+    secret: Annotated[
+        Texts, _text("--secret", "id=NAME,src=PATH", "docker: a build secret. Repeatable.", rare=True)
+    ] = ()
+    ssh: Annotated[Texts, _text("--ssh", "default|ID=PATH", "docker: an agent for builds. Repeatable.", rare=True)] = ()
     gpu: Annotated[Text, _text("--gpu", "rocm|nvidia", "docker: hand the devices on.")] = None
-    mount: Annotated[Texts, _text("--mount", "SRC:DST[:ro]", "docker: a bind mount. Repeatable.")] = ()
-    models: Annotated[Text, _text("--models", "DIR", "docker: models, read-only, hubs offline.")] = None
-    docker_arg: Annotated[Texts, _text("--docker-arg", "ARG", "docker: an argument of docker run.", rare=True)] = ()
+    mount: Annotated[Texts, _text("--mount", "SRC:DST[:ro]", "docker: a bind mount. Repeatable.", rare=True)] = ()
+    models: Annotated[Text, _text("--models", "DIR", "docker: models, read-only, hubs offline.", rare=True)] = None
+    docker_arg: Annotated[
+        Texts, _text("--docker-arg", "ARG", "docker: an argument of docker run. Repeatable.", rare=True)
+    ] = ()
     docker_build_option: Annotated[
-        Texts, _text("--docker-build-option", "ARG", "docker: an argument of docker build.", rare=True)
+        Texts, _text("--docker-build-option", "ARG", "docker: an argument of docker build. Repeatable.", rare=True)
     ] = ()
     no_index_time: Annotated[
         Flag, _flag("--no-index-time", "docker: read indexes as they are now, not as of the start.", rare=True)
     ] = None
 
-    confidence: Annotated[Text, _text("--confidence", "0.99", "Probability to reach.", rare=True)] = None
-    max_runs: Annotated[Text, _text("--max-runs", "N", "Stop after so many runs.", rare=True)] = None
-    budget: Annotated[Text, _text("--budget", "6h", "Stop after this time.")] = None
-    repeat: Annotated[Text, _text("--repeat", "auto|N", "Confirming runs at culprit and predecessor.", rare=True)] = (
+    confidence: Annotated[Text, _text("--confidence", "PROBABILITY", "What to reach; 0.99 by default.", rare=True)] = (
         None
     )
+    max_runs: Annotated[Text, _text("--max-runs", "N", "Stop after so many runs of the script.", rare=True)] = None
+    budget: Annotated[Text, _text("--budget", "DURATION", "Stop after this time, such as 6h.")] = None
+    repeat: Annotated[
+        Text, _text("--repeat", "auto|N", "Confirming runs; auto, by the confidence, by default.", rare=True)
+    ] = None
     rebuild_witnesses: Annotated[Flag, _flag("--rebuild-witnesses", "Build both afresh, too.", rare=True)] = None
-    workers: Annotated[Text, _text("--workers", "N", "Probes at once.")] = None
-    executor: Annotated[Text, _text("--executor", "local|ray", "Where candidates are built and run.", rare=True)] = None
+    workers: Annotated[Text, _text("--workers", "N", "Probes at once; one a host by default.", rare=True)] = None
+    executor: Annotated[
+        Text, _text("--executor", "local|ray", "Where candidates are built and run; local by default.", rare=True)
+    ] = None
     ray_address: Annotated[
         Text, _text("--ray-address", "auto|local|HOST:PORT", "ray: the cluster; local starts one.", rare=True)
     ] = None
@@ -145,7 +170,7 @@ class RunOptions:
         Texts, _text("--ray-resource", "NAME=AMOUNT", "ray: what one run takes. Repeatable.", rare=True)
     ] = ()
     ray_label: Annotated[
-        Texts, _text("--ray-label", "KEY=VALUE", "ray: nodes with this label alone. Repeatable.", rare=True)
+        Texts, _text("--ray-label", "NAME=VALUE", "ray: nodes with this label alone. Repeatable.", rare=True)
     ] = ()
     hosts: Annotated[Text, _text("--hosts", "URL,...", "docker: engines of other machines, by address.", rare=True)] = (
         None
@@ -161,7 +186,7 @@ class RunOptions:
     heartbeat: Annotated[
         Text, _text("--heartbeat", "DURATION", "How often another machine is asked if it is there; 20s.", rare=True)
     ] = None
-    keep: Annotated[Flag, _flag("--keep", "Keep the environments.")] = None
+    keep: Annotated[Flag, _flag("--keep", "Keep the environments.", rare=True)] = None
     run_dir: Annotated[Text, _text("--run-dir", "DIR", "Where the journal and the logs go.", rare=True)] = None
 
     # Only in a configuration file; on the command line they follow `--`.

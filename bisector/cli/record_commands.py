@@ -8,7 +8,7 @@ from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_c
 app = new_app("Look at a run.")
 
 
-@app.command("status")
+@app.command("status", short_help="Say where a run stands, live or finished.")
 @guarded
 def _status(
     run: Run = None,
@@ -46,7 +46,7 @@ def _status(
     return deliver(text, output)
 
 
-@app.command("report")
+@app.command("report", short_help="Render a run: text, md, html, json.")
 @guarded
 def _report_again(
     run: Run = None,

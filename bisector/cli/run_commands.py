@@ -16,14 +16,14 @@ from pins.common_options import AllOptions, Format, NoColor, Output, Quiet, Verb
 app = new_app("Find the first bad pin.")
 
 
-@app.command("run")
+@app.command("run", short_help="Find the first bad pin.")
 @with_run_options
 @guarded
 def _run(
     invocation: typer.Context,
     options: RunOptions,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="bisect.toml, or a pyproject.toml: options.")
+        Path | None, typer.Argument(metavar="FILE", help="bisect.toml, or a pyproject.toml, with options.")
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what would be done, then stop.")] = False,
     replay: Annotated[
@@ -41,8 +41,8 @@ def _run(
     \b
     Examples:
       bisector run --pin setuptools=80.9.0..82.0.1 --smoke ./smoke.py
-      bisector run --pin numpy=1.26.4..2.2.0 --with pandas==2.2.0 --python 3.11 --smoke ./smoke.py -- --fast
-      bisector run --pin pybind11=3.0.0..3.1.0 --dockerfile Dockerfile --smoke ./load.py --gpu rocm
+      bisector run --pin numpy=1.26.4..2.2.0 --with pandas==2.2.0 --smoke ./it.py
+      bisector run --dockerfile Dockerfile --good v1.0 --bad HEAD --smoke ./it.py
     """
     check_common(output_format, output, quiet, verbose)
     typed: Typed = invocation.obj
@@ -77,12 +77,16 @@ def _run(
     return show(result, output_format, output, no_color)
 
 
-@app.command("resume")
+@app.command("resume", short_help="Go on with an interrupted run.")
 @guarded
 def _resume(
     run: Run = None,
-    index_url: Annotated[str, typer.Option("--index-url", metavar="URL", help="Once more, if it had a password.")] = "",
-    budget: Annotated[str, typer.Option("--budget", metavar="6h", help="A new time limit for the whole run.")] = "",
+    index_url: Annotated[
+        str, typer.Option("--index-url", metavar="URL", help="The same once more, if it had a password.")
+    ] = "",
+    budget: Annotated[
+        str, typer.Option("--budget", metavar="DURATION", help="A new time limit for the whole, such as 6h.")
+    ] = "",
     max_runs: Annotated[str, typer.Option("--max-runs", metavar="N", help="A new limit of runs for the whole.")] = "",
     retry_builds: Annotated[
         bool, typer.Option("--retry-builds", help="Build once more what could not be built.")
@@ -128,14 +132,14 @@ def _resume(
     return show(result, output_format, output, no_color)
 
 
-@app.command("probe")
+@app.command("probe", short_help="Build and smoke one pin set, no search.")
 @with_probe_options
 @guarded
 def _probe(
     invocation: typer.Context,
     options: RunOptions,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="bisect.toml, or a pyproject.toml: options.")
+        Path | None, typer.Argument(metavar="FILE", help="bisect.toml, or a pyproject.toml, with options.")
     ] = None,
     output_format: Format = "text",
     output: Output = None,

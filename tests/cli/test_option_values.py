@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pytest
 import typer
 
-from pins.option_values import take_plain_values
+from pins.command_making import make_command
 
 WORDS = [
     [],
@@ -45,9 +45,7 @@ def test_values_are_those_that_typer_makes(words: list[str], capsys: pytest.Capt
     ended = []
     for plain in (False, True):
         seen: list[dict[str, Any]] = []
-        command = typer.main.get_command(_app(seen))
-        if plain:
-            take_plain_values(command)
+        command = make_command(_app(seen)) if plain else typer.main.get_command(_app(seen))
         with pytest.raises(SystemExit) as end:
             command(words, prog_name="it")
         ended.append((end.value.code, seen, capsys.readouterr()))

@@ -1,0 +1,10 @@
+"""Options that choose among rules, of hazards or of drift."""
+
+from typing import Annotated
+
+import typer
+
+Select = Annotated[
+    list[str] | None, typer.Option("--select", metavar="RULE,...", help="Only these rules; all for all of them.")
+]
+Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="RULE,...", help="Not these rules.")]
