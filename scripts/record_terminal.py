@@ -1,10 +1,11 @@
 """Run a command and draw what it printed as an SVG picture: a recorded terminal that cannot differ from the program.
 
-    scripts/record-terminal docs/terminal.svg --progress 12 --result 24 -- \\
+    scripts/record-terminal docs/terminal.svg --progress 8 --result 34 -- \\
         bisector run --requirements docs/examples/august/requirements.txt --good-date 2026-08-01 ...
 
 The words are typed after a `$`; progress (standard error, a line for each event) stands above the result (standard
-output). What comes after so many lines of either is left out, and "[...]" says so. The home directory is shown as `~`.
+output). What comes after so many lines of either is left out, and "[...]" says so. The home directory is shown as `~`,
+what lies in the checkout by its path within.
 The picture fetches nothing: no font is embedded or linked.
 """
 
@@ -51,7 +52,7 @@ def record(words: list[str]) -> tuple[list[str], list[str], int]:
 
 
 def _lines(printed: bytes) -> list[str]:
-    return printed.decode().replace(str(Path.home()), "~").splitlines()
+    return printed.decode().replace(f"{ROOT}/", "").replace(str(Path.home()), "~").splitlines()
 
 
 def shortened(lines: list[str], most: int) -> list[str]:

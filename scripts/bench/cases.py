@@ -1,20 +1,27 @@
 """Run the real regressions of tests/cases through the command line, and print what each cost.
 
-    scripts/bench/cases [--group A] [--only NAME ...] [--quick]
+    scripts/bench/cases [--group A] [--only NAME ...] [--quick] [--markdown docs/cases.md]
 
 Group C bisects commits: PINS_HISTORIES names a directory of clones (`<owner>+<name>/repo`, or `<name>`).
 
 For each case: the answer, whether it is right, builds (the swap test's apart), the bound ceil(log2 S) + 2 on S steps,
-runs of the script and seconds. Exit code 1 where an answer is wrong.
+runs of the script and seconds. Exit code 1 where an answer is wrong. `--markdown FILE` writes the table as a page too,
+after each case.
 """
 
 import argparse
 import json
 import math
+import os
+import platform
+import shlex
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -49,45 +56,128 @@ def describe(result: dict[str, Any]) -> str:
     return str(result["verdict"])
 
 
+@dataclass(frozen=True)
+class Row:
+    """What came of a case.
+
+    Attributes:
+        case: which.
+        answer: the answer in one cell, or what went wrong.
+        right: whether it is the known one.
+        builds, bound, swap, runs: as printed; None where there was no result.
+        seconds: of the whole run.
+    """
+
+    case: Case
+    answer: str
+    right: bool
+    seconds: float
+    builds: int | None = None
+    bound: int | None = None
+    swap: int | None = None
+    runs: int | None = None
+
+    def line(self) -> str:
+        """For the terminal."""
+        counts = [self.builds, self.bound, self.swap, self.runs]
+        cells = " ".join(f"{'' if n is None else n:>{w}}" for n, w in zip(counts, (6, 5, 4, 4), strict=True))
+        right = "yes" if self.right else "NO"
+        return f"{self.case.name:38} {self.answer[:46]:46} {right:5} {cells} {self.seconds:6.0f}"
+
+    def markdown(self) -> str:
+        """A line of docs/cases.md."""
+        builds = "" if self.builds is None else f"{self.builds} + {self.swap}" if self.swap else f"{self.builds}"
+        numbers = [builds, self.bound, self.runs, f"{self.seconds:.0f}"]
+        cells = [f"[{self.case.name}](../tests/cases/{self.case.name}/case.json)", self.answer]
+        cells += ["yes" if self.right else "**no**", *("" if n is None else str(n) for n in numbers)]
+        return f"| {' | '.join(cells)} |"
+
+
+def tried(case: Case, directory: str) -> Row:
+    """Run one case."""
+    result, seconds, problem = run(case, directory)
+    if result is None:
+        return Row(case, problem, right=False, seconds=seconds)
+    probes = [probe for probe in result["probes"] if probe["input_hash"] and probe["build_log"]]
+    on_chain = sum(1 for probe in probes if probe["step"] is not None)
+    bound = math.ceil(math.log2(result["chain_length"] - 1)) + 2
+    return Row(
+        case,
+        describe(result),
+        case.right(result),
+        seconds,
+        on_chain,
+        bound,
+        result["builds"] - on_chain,
+        result["runs"],
+    )
+
+
+PAGE = """\
+# Real regressions, and what came of each
+
+{which} below `tests/cases` through the command line: {right} of {all} answers are right{left}. Written on
+{date} by `{command}`, on {machine}.
+
+`builds` are those of the search, both ends included, and behind a plus those of the swap test; `bound` is
+ceil(log2 S) + 2 on S steps; `runs` are those of the script, confirming ones included; `s` is the whole run, with an
+empty cache at first and what else the machine had to do. A case names its packages, its Python and its script; where
+the answer is a range, the versions in between cannot be installed.
+
+To run one: `scripts/bench/cases --only NAME`. Cases that begin with `git-` bisect commits, and need clones
+(`PINS_HISTORIES`).
+
+| case | answer | right | builds | bound | runs | s |
+|---|---|---|---|---|---|---|
+{rows}
+"""
+
+
+def page(rows: Sequence[Row], left_out: Sequence[str], *, chosen: bool) -> str:
+    """docs/cases.md; `chosen`: only some cases were asked for."""
+    names = ", ".join(left_out)
+    return PAGE.format(
+        which="The cases chosen" if chosen else "Every case",
+        right=sum(row.right for row in rows),
+        all=len(rows),
+        left=f" (not run: {names})" if names else "",
+        command=shlex.join(["scripts/bench/cases", *sys.argv[1:]]),
+        date=f"{datetime.now(UTC):%Y-%m-%d}",
+        machine=f"{os.cpu_count()} processors, {platform.system()} {platform.machine()}, load {os.getloadavg()[1]:.1f}",
+        rows="\n".join(row.markdown() for row in rows),
+    )
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--group", choices=["A", "B", "C"])
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--quick", action="store_true", help="leave out those whose probes take over 5 s")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there as well, as a page")
     options = parser.parse_args()
-    wrong = 0
+    chosen = bool(options.group or options.only or options.quick)
+    rows: list[Row] = []
+    left_out: list[str] = []
     print(f"{'case':38} {'answer':46} {'right':5} {'builds':>6} {'bound':>5} {'swap':>4} {'runs':>4} {'s':>6}")
     with tempfile.TemporaryDirectory(prefix="bisector-cases-") as directory:
         for case in load_cases():
             if options.group not in (None, case.group) or (options.only and case.name not in options.only):
                 continue
             if options.quick and case.seconds > 5:
+                left_out.append(case.name)
                 continue
             if case.group == "C" and case.repository is None:
+                left_out.append(case.name)
                 print(
                     f"{case.name:38} left out: PINS_HISTORIES names no directory with a clone of {case.facts['repo']}"
                 )
                 continue
-            result, seconds, problem = run(case, directory)
-            if result is None:
-                wrong += 1
-                print(
-                    f"{case.name:38} {problem[:46]:46} {'no':5} {'':6} {'':5} {'':4} {'':4} {seconds:6.0f}", flush=True
-                )
-                continue
-            right = case.right(result)
-            wrong += not right
-            tried = [probe for probe in result["probes"] if probe["input_hash"] and probe["build_log"]]
-            on_chain = sum(1 for probe in tried if probe["step"] is not None)
-            swap = result["builds"] - on_chain
-            bound = math.ceil(math.log2(result["chain_length"] - 1)) + 2
-            print(
-                f"{case.name:38} {describe(result)[:46]:46} {'yes' if right else 'NO':5} {on_chain:6} {bound:5}"
-                f" {swap:4} {result['runs']:4} {seconds:6.0f}",
-                flush=True,
-            )
-    return 1 if wrong else 0
+            rows.append(tried(case, directory))
+            print(rows[-1].line(), flush=True)
+            if options.markdown:  # after each: what has been run is there if the rest is interrupted
+                options.markdown.write_text(page(rows, left_out, chosen=chosen), encoding="utf-8")
+    return 0 if all(row.right for row in rows) else 1
 
 
 if __name__ == "__main__":
