@@ -13,6 +13,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, NoReturn, ParamSpec
@@ -21,6 +22,7 @@ import typer
 
 from pins.command_making import make_command
 from pins.errors import EnvironmentFailureError, PinsError, UsageError
+from pins.sign_of_life import make_room, sign_of_life
 
 P = ParamSpec("P")
 
@@ -105,7 +107,8 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
     def ending(*arguments: P.args, **options: P.kwargs) -> None:
         try:
             _require_current_directory()
-            code = command(*arguments, **options)
+            with nullcontext() if options.get("quiet") else sign_of_life("still working"):
+                code = command(*arguments, **options)
         except (typer.Exit, typer.Abort, typer.TyperException):
             raise
         except KeyboardInterrupt as again:
@@ -160,6 +163,7 @@ def deliver(text: str | bytes, output: Path | None, code: int = 0) -> int:
     if output is not None:
         _replace(output, text)
         return code
+    make_room()
     if sys.stdout is None:
         raise EnvironmentFailureError("standard output is closed; give --output FILE, or leave it open")
     try:
@@ -204,6 +208,7 @@ def check_output(output: Path | None) -> None:
 
 def say(text: str) -> None:
     """A line for the person, on standard error."""
+    make_room()
     try:
         print(text, file=sys.stderr, flush=True)
     except (OSError, ValueError):

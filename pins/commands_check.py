@@ -108,8 +108,10 @@ def _check(
     )
     if metadata:
         from pins.hazards.metadata import with_metadata
+        from pins.sign_of_life import doing
 
-        subjects = with_metadata(subjects, python=python, offline=offline, say=say)
+        with doing("asking the package index what releases require"):
+            subjects = with_metadata(subjects, python=python, offline=offline, say=say)
     hazards = _without_ignored(check(subjects, running), subjects, running, baseline)
     if write_baseline is not None:
         from pins.hazards.ignoring import baseline_document

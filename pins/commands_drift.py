@@ -146,6 +146,9 @@ def _drift(
 
     if every:
         from pins.drift.repeating import interval, repeat
+        from pins.sign_of_life import hush
+
+        hush()
 
         repeat(check, interval(every), say)
     return check()
@@ -176,6 +179,7 @@ def _checked(asked: _Asked, show: "Callable[[DriftReport], None]", progress: Cal
     from pins.drift.tools import open_tools
     from pins.drift.watching import WatchRequest, watch
     from pins.file_options import clones, pairs
+    from pins.sign_of_life import doing
     from pins.windows_request import moment
 
     now = moment(asked.as_of, "--as-of") if asked.as_of else datetime.now(UTC)
@@ -196,12 +200,15 @@ def _checked(asked: _Asked, show: "Callable[[DriftReport], None]", progress: Cal
     pins = sum(1 for _ in watched.subject.pins())
     files = len(watched.subject.files)
     progress(f"Checking {pins} pin{'s' * (pins != 1)} in {files} file{'s' * (files != 1)}.")
-    with open_tools(
-        index_url=asked.index_url,
-        extra_index_url=asked.extra_index_url,
-        as_of=now if asked.as_of else None,
-        offline=asked.offline,
-    ) as tools:
+    with (
+        open_tools(
+            index_url=asked.index_url,
+            extra_index_url=asked.extra_index_url,
+            as_of=now if asked.as_of else None,
+            offline=asked.offline,
+        ) as tools,
+        doing("asking what has moved"),
+    ):
         return run(RunRequest(watched, asked.rules, tools, store), tell)
 
 

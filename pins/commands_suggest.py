@@ -14,7 +14,11 @@ from pins.file_options import BuildArg, Repo, Target, clones, pairs
 from pins.index_options import ExcludeNewer, Offline, Platform, Python
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pins.report.windows_model import EnvironmentWindows
     from pins.suggest.model import SuggestReport
+    from pins.windows_request import WindowsRequest
 
 app = new_app("Say what to pin, why, and until when.")
 
@@ -66,7 +70,7 @@ def _suggest(
     Nothing is changed without --write. Exit code 3 when nothing could be told, 5 when nothing fits.
     """
     from pins.suggest.bisection import document_of, read_bisection
-    from pins.suggest.looking_up import releases_of, windows_of_file
+    from pins.suggest.looking_up import releases_of
     from pins.suggest.model import Policy
     from pins.suggest.suggesting import SuggestRequest, suggest
     from pins.windows_request import WindowsRequest, moment
@@ -109,7 +113,7 @@ def _suggest(
     report, planned = suggest(
         request,
         lambda names: releases_of(names, asked, say),
-        (lambda: windows_of_file(asked)) if with_windows else None,
+        (lambda: _windows(asked)) if with_windows else None,
     )
     if write and planned.files:
         planned.write()
@@ -125,6 +129,14 @@ def _suggest(
     unsolved = report.conflicts and not report.suggestions
     code = NoSolutionError.exit_code if unsolved else 0
     return deliver(_drawn(report, output_format, output, no_color), output, code)
+
+
+def _windows(asked: "WindowsRequest") -> "tuple[Sequence[EnvironmentWindows], Sequence[str]]":
+    from pins.sign_of_life import doing
+    from pins.suggest.looking_up import windows_of_file
+
+    with doing("working out which versions fit together"):
+        return windows_of_file(asked)
 
 
 def _typed() -> str:

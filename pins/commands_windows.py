@@ -15,8 +15,6 @@ from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, 
 from pins.index_options import ExcludeNewer, ExtraIndexUrl, IndexUrl, Offline, Platform, Python
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from pins.report.windows_model import EnvironmentWindows
     from pins.resolve.problem import Gathered, Problem, RequirementSource
     from pins.windows_request import Question
@@ -88,6 +86,7 @@ def _windows(
 
     Exit code 5 when no set of versions fits, 3 when that cannot be told.
     """
+    from pins.reading_progress import counted
     from pins.windows_request import WindowsRequest, gathered_for
 
     check_common(output_format, output, quiet, verbose)
@@ -115,7 +114,7 @@ def _windows(
     )
     from pins.report.windows_model import WindowsReport
 
-    with gathered_for(request) as question, _watched(question, quiet) as source:
+    with gathered_for(request) as question, counted(question.gathered.source) as source:
         found = tuple(_solved(question, source, *one, verbose) for one in _alike(question.gathered.problems))
     report = WindowsReport(found, question.gathered.notes)
     code = max((_code(one) for one in found), default=0)
@@ -138,16 +137,6 @@ def _alike(problems: "Sequence[Problem]") -> "list[tuple[Problem, list[str]]]":
         else:
             same.append(problem.name)
     return found
-
-
-def _watched(question: "Question", quiet: bool) -> "AbstractContextManager[RequirementSource]":
-    """The source; a line on standard error now and then while it is read."""
-    from contextlib import nullcontext
-
-    from pins.reading_progress import heartbeat
-
-    source = question.gathered.source
-    return nullcontext(source) if quiet else heartbeat(source, say)
 
 
 def _solved(
@@ -236,6 +225,7 @@ def _why(
 
     Exit code 0 when it fits, 5 when it does not, 3 when that cannot be told.
     """
+    from pins.reading_progress import counted
     from pins.resolve.why import why
     from pins.windows_request import WindowsRequest, gathered_for
 
@@ -262,7 +252,7 @@ def _why(
         clones=clones(repo),
         without_rules=tuple(without_rule or ()),
     )
-    with gathered_for(request) as question, _watched(question, quiet) as source:
+    with gathered_for(request) as question, counted(question.gathered.source) as source:
         concerned = _concerned(question.gathered, requirement)
         answers = [(one.name, why(one, source, requirement)) for one in concerned]
     code = 0

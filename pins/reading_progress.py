@@ -1,12 +1,10 @@
-"""A line now and then while much is read, so that a person sees that something happens."""
+"""How far reading is, for a person who waits."""
 
-import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from pins.resolve.problem import Choices, RequirementSource, Requires
-
-_SECONDS = 5.0
+from pins.sign_of_life import doing
 
 
 class CountingSource:
@@ -34,27 +32,8 @@ class CountingSource:
 
 
 @contextmanager
-def heartbeat(
-    source: RequirementSource, say: Callable[[str], None], *, every: float = _SECONDS
-) -> Iterator[RequirementSource]:
-    """A source that counts; while inside of `with`, a line says every few seconds how far it is.
-
-    Args:
-        source: what is read.
-        say: takes the lines.
-        every: seconds between two lines; the first comes after as many.
-    """
+def counted(source: RequirementSource) -> Iterator[RequirementSource]:
+    """A source that counts; while inside of `with`, signs of life say how far it is."""
     counting = CountingSource(source)
-    ended = threading.Event()
-
-    def beat() -> None:
-        while not ended.wait(every):
-            say(f"reading: {counting.releases} releases, {counting.names} packages so far")
-
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
-    try:
+    with doing(lambda: f"reading: {counting.releases} releases, {counting.names} packages so far"):
         yield counting
-    finally:
-        ended.set()
-        thread.join()

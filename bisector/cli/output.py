@@ -1,24 +1,34 @@
 """What a command shows: its progress while it works, and its result at the end."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pins.command_line import deliver, interrupted_exit_code, wants_color
+from pins.sign_of_life import hush
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from bisector.events import Reporter
+    from bisector.events import Event, Reporter
     from bisector.report.model import Result
     from pins.report.blocks import Document
 
 
-def progress(quiet: bool, verbose: bool, no_color: bool, *, plain: bool = False) -> "AbstractContextManager[Reporter]":
+@contextmanager
+def progress(quiet: bool, verbose: bool, no_color: bool, *, plain: bool = False) -> "Iterator[Reporter]":
     """The reporter of a command, on standard error; `plain`: in lines also on a terminal."""
     from bisector.progress import reporter_for
 
-    return reporter_for(sys.stderr, quiet=quiet, verbose=verbose, color=False if no_color else None, lines=plain)
+    with reporter_for(
+        sys.stderr, quiet=quiet, verbose=verbose, color=False if no_color else None, lines=plain
+    ) as reporter:
+
+        def report(event: "Event") -> None:
+            hush()  # from now on events tell
+            reporter(event)
+
+        yield report
 
 
 def show(result: "Result", output_format: str, output: Path | None, no_color: bool) -> int:

@@ -18,6 +18,7 @@ from bisector.progress.guarded_stream import GuardedStream
 from bisector.progress.state import RunState
 from pins.report.blocks import Line
 from pins.report.tones import Tone
+from pins.sign_of_life import hush
 
 _STYLES = {
     Tone.PLAIN: "",
@@ -69,6 +70,7 @@ class LiveReporter:
         )
 
     def __enter__(self) -> Self:
+        hush()
         atexit.register(self._show_cursor)
         self._live.start()
         return self

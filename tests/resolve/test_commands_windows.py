@@ -219,25 +219,28 @@ def test_a_known_bad_version_is_outside_until_it_is_ignored(index: LocalIndex, t
     assert ignoring["packages"][0]["suggested"] == "4.0"
 
 
-def test_a_line_now_and_then_says_how_far_reading_is() -> None:
+def test_a_sign_of_life_says_how_far_reading_is(monkeypatch: pytest.MonkeyPatch) -> None:
     from threading import Event
 
-    from pins.reading_progress import heartbeat
+    from pins import sign_of_life
+    from pins.reading_progress import counted
     from tests.resolve.memory_source import MemorySource
 
     said: list[str] = []
     beaten = Event()
 
-    def say(line: str) -> None:
-        said.append(line)
+    def write(text: str) -> None:
+        said.append(text)
         beaten.set()
 
-    with heartbeat(MemorySource().add("spam", "1.0"), say, every=0.01) as source:
+    monkeypatch.setattr(sign_of_life, "_write", write)
+    memory = MemorySource().add("spam", "1.0")
+    with sign_of_life.sign_of_life("working", first=0.01, every=0.01), counted(memory) as source:
         source.choices(["spam"])
         source.requires([("spam", "1.0")])
         beaten.clear()
         assert beaten.wait(30)
-    assert said[-1] == "reading: 1 releases, 1 packages so far"
+    assert said[-1].startswith("reading: 1 releases, 1 packages so far (")
 
 
 def test_what_is_not_counted_stands_beside_each_window_that_it_could_make_smaller(
