@@ -114,6 +114,7 @@ def test_a_password_from_gits_credential_helper_opens_a_repository_and_is_kept_n
     assert source.ids["later2"] in result["reproduce"]
     assert any(user == USER for _, user in https.asked)
     assert_kept_nowhere(PASSWORD, tmp_path, done.stdout, done.stderr)
+    assert any("promisor" in path.read_text() for path in (tmp_path / "cache").rglob("repository/config"))
     run = next((tmp_path / "state").rglob("journal.sqlite")).parent
     assert run.is_dir()
 

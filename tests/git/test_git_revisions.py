@@ -8,6 +8,7 @@ from pins.errors import SourceError, UsageError
 from pins.sources.git.address import commit_link, parse_address
 from pins.sources.git.clone import Clone, open_clone
 from pins.sources.git.revisions import resolve_revision
+from tests.docker.image_project import served
 from tests.git.conftest import clone_of
 from tests.git.repository_builder import RepositoryBuilder, run_git
 
@@ -183,3 +184,19 @@ def test_an_unreachable_repository_is_no_mistake_of_the_user(tmp_path: Path, cac
         open_clone(parse_address("http://127.0.0.1:9/o/n", tmp_path), cache)
     with pytest.raises(UsageError, match="there is no repository"):
         open_clone(parse_address((tmp_path / "nothing").as_uri(), tmp_path), cache)
+
+
+def test_a_directory_of_files_behind_http_is_cloned_whole(source: RepositoryBuilder, cache: Path) -> None:
+    """git 2.39 fetches from such a server without end, a process in a process, where the clone is a partial one."""
+    with served(source.directory) as address:
+        clone = open_clone(parse_address(address.removesuffix("/.git"), HERE), cache)
+        assert not clone.is_partial
+        assert clone.refs()["refs/heads/main"] == source.ids["main4"]
+        clone.refresh()
+        assert not clone.fetch_commit("1" * 40)
+        (clone.directory / "HEAD").unlink()  # as a start that was killed leaves it
+        again = open_clone(parse_address(address.removesuffix("/.git"), HERE), cache)
+        again.refresh()
+        assert not again.is_partial
+    assert resolve_revision(clone, "v2", name="it") == source.ids["main3"], "nothing of it is left behind"
+    assert clone.git("rev-list", "--objects", "--all", "--missing=print").count(b"?") == 0

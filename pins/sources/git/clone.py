@@ -23,8 +23,11 @@ from pins.errors import EnvironmentFailureError, SourceError, UsageError
 from pins.sources.git.address import RepositoryAddress, commit_link
 from pins.sources.git.lock import lock_on
 from pins.sources.git.program import GitFailedError, git
+from pins.sources.git.transport import is_plain_directory
 
 REMOTE_HEAD = "refs/bisector/HEAD"
+_WHOLE = "whole"
+"""Is there where the server cannot leave anything out of what it gives."""
 GONE = "gone.json"
 """Refs that are there no longer; written last, so that it is not there before a clone is whole."""
 _FETCHED = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
@@ -65,6 +68,15 @@ class Clone:
     def git(self, *arguments: str, given: bytes = b"") -> bytes:
         """What git prints of the clone; see `program.git`."""
         return git(arguments, repository=self.directory, given=given)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some of it is fetched only when it is needed."""
+        return self.source is None and not (self.room / _WHOLE).exists()
+
+    @property
+    def _filter(self) -> tuple[str, ...]:
+        return (f"--filter={self.without}",) if self.is_partial else ()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -125,7 +137,7 @@ class Clone:
                 return True
             try:
                 self.git(
-                    *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", f"--filter={self.without}", "origin"),
+                    *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", *self._filter, "origin"),
                     f"+{commit}:refs/bisector/kept/{commit}",
                 )
             except GitFailedError:
@@ -146,6 +158,8 @@ class Clone:
         before: dict[str, str] = {}
         with suppress(GitFailedError):  # there is no clone yet, or what it borrowed is gone
             before = self.refs() if (self.directory / "HEAD").exists() else {}
+        if not (self.directory / "HEAD").exists() and is_plain_directory(self.address):
+            _write(self.room / _WHOLE, b"")
         self._lay_out()
         if self.source is not None:
             self._copy_refs(self.source)
@@ -198,7 +212,7 @@ class Clone:
             "--prune",
             "--no-tags",
             "--no-write-fetch-head",
-            f"--filter={self.without}",
+            *self._filter,
             "origin",
         ]
         try:
@@ -253,7 +267,7 @@ def configuration(clone: Clone, *, bare: bool) -> str:
     """The configuration file of a clone, or of a checkout of it."""
     lines = [
         "[core]",
-        f"\trepositoryformatversion = {0 if clone.source is not None else 1}",
+        f"\trepositoryformatversion = {1 if clone.is_partial else 0}",
         f"\tbare = {'true' if bare else 'false'}",
         "\tfilemode = true",
         "[gc]",
@@ -261,7 +275,7 @@ def configuration(clone: Clone, *, bare: bool) -> str:
         '[remote "origin"]',
         f"\turl = {_quoted(clone.address.text)}",
     ]
-    if clone.source is None:
+    if clone.is_partial:
         lines += [
             "\tpromisor = true",
             f"\tpartialclonefilter = {clone.without}",

@@ -30,7 +30,7 @@ def lines_with(clone: Clone, commit: str, word: str, pathspecs: tuple[str, ...])
         word: what is looked for, as it is.
         pathspecs: of git, such as "*.py" and ":(exclude)tests/*".
     """
-    if clone.source is None:
+    if clone.is_partial:
         return None
     try:
         printed = git(

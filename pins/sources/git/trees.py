@@ -123,7 +123,7 @@ class Trees:
     def bring(self, ids: Iterable[str]) -> None:
         """Read the contents of blobs, all at once; those that a partial clone lacks are fetched together."""
         wanted = [name for name in dict.fromkeys(ids) if name not in self._contents]
-        if wanted and self.clone.source is None:
+        if wanted and self.clone.is_partial:
             self._fetch(wanted)
         for name, content in self._each(wanted, "blob"):
             if content is not None:
