@@ -76,7 +76,7 @@ class Sandbox:
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
-            timeout=300,
+            timeout=1800,
         )
 
     def reset(self) -> None:
