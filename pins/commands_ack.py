@@ -9,7 +9,8 @@ import typer
 
 from pins.command_line import guarded, new_app, say
 from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
-from pins.errors import PinsError, UsageError
+from pins.completions import completion, findings
+from pins.errors import UsageError
 from pins.recording import Entry as Recorded
 from pins.recording import InDirectory, Why, Write, day, recorded, required
 
@@ -22,7 +23,12 @@ app = new_app("Acknowledge what pins drift has found.")
 @app.command("ack", short_help="Accept a finding.")
 @guarded
 def _ack(
-    finding: Annotated[str, typer.Argument(metavar="ID", help="The finding, as `pins drift` names it.")],
+    finding: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="The finding, as `pins drift` names it.", autocompletion=completion(findings)
+        ),
+    ],
     why: Why = "",
     until: Annotated[
         str,
@@ -51,6 +57,7 @@ def _ack(
     When the day has passed, the finding is new again.
     """
     from pins.drift.acks import Ack, read_acks, with_ack
+    from pins.drift.state.remembering import remembered
     from pins.files.locate import locate
     from pins.suggest.holds import FILE
 
@@ -59,7 +66,7 @@ def _ack(
     if not re.fullmatch(r"[0-9a-f]{4,12}", finding):
         raise UsageError(f"{finding!r} is no finding: give the twelve hexadecimal digits that `pins drift` shows")
     tree, relative = locate(directory)
-    name, entry = _known(finding, _remembered(state, push, tree.root / relative))
+    name, entry = _known(finding, remembered(state, push, tree.root / relative))
     if entry is not None and not quiet:
         say(f"{name}: {_described(entry)}")
     before = tree.read(FILE)
@@ -112,22 +119,3 @@ def _known(finding: str, remembered: "list[Remembered]") -> "tuple[str, Entry | 
         raise UsageError(f"no finding that is remembered here begins with {finding}; give all its twelve digits")
     say(f"{finding} is not among what is remembered here (see --state); it is written down all the same.")
     return finding, None
-
-
-def _remembered(state: str, push: str, directory: Path) -> "list[Remembered]":
-    """What is remembered: in the place that is named, or in all of the default ones of this user."""
-    import os
-
-    from pins.drift.state.document import DamagedError, read
-    from pins.drift.state.store import default_file, state_store
-
-    if state or push:
-        with state_store(state, directory=directory, targets=(), push=push).held() as held:
-            return [held.remembered]
-    found = []
-    for path in sorted(default_file(directory, (), os.environ).parent.glob("*.json")):
-        try:
-            found.append(read(path.read_bytes()))
-        except (OSError, DamagedError, PinsError):
-            continue
-    return found

@@ -16,6 +16,8 @@ from pins.common_options import (
     Verbose,
     check_common,
 )
+from pins.completions import completion
+from pins.completions import rules as names_of_rules
 from pins.errors import UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
 from pins.rule_options import Ignore, Select
@@ -66,7 +68,10 @@ def _check(
     target: Target = "",
     context: ContextDirectory = None,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules.")] = False,
-    explain: Annotated[str, typer.Option("--explain", metavar="RULE", help="Explain one rule.")] = "",
+    explain: Annotated[
+        str,
+        typer.Option("--explain", metavar="RULE", help="Explain one rule.", autocompletion=completion(names_of_rules)),
+    ] = "",
     output_format: FindingFormat = "text",
     output: Output = None,
     quiet: Quiet = False,

@@ -7,6 +7,7 @@ import typer
 
 from pins.command_line import deliver, guarded, new_app, say
 from pins.common_options import AllOptions, Format, NoColor, Output, Quiet, Verbose, check_common
+from pins.completions import completion, pins_of_file
 from pins.drawing import drawn
 from pins.errors import UndeterminedError, UsageError
 from pins.file_options import BuildArg, ContextDirectory, Repo, Target, clones, pairs
@@ -156,7 +157,11 @@ def _set(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to edit.")],
     assignments: Annotated[
         list[str],
-        typer.Argument(metavar="NAME=VALUE...", help="'pybind11=<3.1.0', triton=f0b55c0; no VALUE: open again."),
+        typer.Argument(
+            metavar="NAME=VALUE...",
+            help="'pybind11=<3.1.0', triton=f0b55c0; no VALUE: open again.",
+            autocompletion=completion(pins_of_file),
+        ),
     ],
     write: Annotated[
         bool, typer.Option("--write", help="Change the file; without it the change is only shown.")

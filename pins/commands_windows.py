@@ -49,7 +49,8 @@ def _windows(
     require: Require = None,
     constraint: Constraint = None,
     package: Annotated[
-        list[str] | None, typer.Option("--package", metavar="NAME", help="Only this window. Repeatable.")
+        list[str] | None,
+        typer.Option("--package", metavar="NAME", help="Only this window. Repeatable."),
     ] = None,
     given: Annotated[
         list[str] | None, typer.Option("--given", metavar="NAME=VERSION", help="What fits with this one. Repeatable.")

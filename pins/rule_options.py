@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
+from pins.completions import completion, rules
+
 Select = Annotated[
-    list[str] | None, typer.Option("--select", metavar="RULE,...", help="Only these rules; all for all of them.")
+    list[str] | None,
+    typer.Option(
+        "--select", metavar="RULE,...", help="Only these rules; all for all of them.", autocompletion=completion(rules)
+    ),
 ]
-Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="RULE,...", help="Not these rules.")]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="RULE,...", help="Not these rules.", autocompletion=completion(rules)),
+]

@@ -6,8 +6,15 @@ import typer
 
 from pins.command_line import deliver, guarded, new_app, say
 from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
+from pins.completions import completion
 
 app = new_app("Look after this machine.")
+
+
+def _looked_at(_: typer.Context) -> list[str]:
+    from bisector.cli.doctor import ANY_GPU, CHECKS
+
+    return [*CHECKS, ANY_GPU]
 
 
 @app.command("gc", short_help="Remove what runs have left behind.")
@@ -54,7 +61,12 @@ def _gc(
 def _doctor(
     need: Annotated[
         list[str],
-        typer.Option("--need", metavar="NAME", help="Exit 1 unless it is there: docker, gpu, ... Repeatable."),
+        typer.Option(
+            "--need",
+            metavar="NAME",
+            help="Exit 1 unless it is there: docker, gpu, ... Repeatable.",
+            autocompletion=completion(_looked_at),
+        ),
     ] = [],  # noqa: B006 - typer copies it
     output_format: Format = "text",
     output: Output = None,

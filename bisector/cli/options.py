@@ -12,13 +12,17 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from pins.completions import completion
+
+ENVIRONMENTS = ("venv", "docker", "command", "image")
 Text = str | None
 Texts = tuple[str, ...]
 Flag = bool | None
 
 
-def _text(name: str, metavar: str, help_text: str, *, rare: bool = False) -> Any:
-    return typer.Option(name, metavar=metavar, help=help_text, hidden=rare, show_default=False)
+def _text(name: str, metavar: str, help_text: str, *, rare: bool = False, words: tuple[str, ...] = ()) -> Any:
+    known = completion(lambda _: words) if words else None
+    return typer.Option(name, metavar=metavar, help=help_text, hidden=rare, show_default=False, autocompletion=known)
 
 
 def _flag(name: str, help_text: str, *, rare: bool = False) -> Any:
@@ -80,7 +84,9 @@ class RunOptions:
     pass_env: Annotated[Texts, _text("--pass-env", "NAME", "Hand on a variable of yours. Repeatable.", rare=True)] = ()
     share_cache: Annotated[Text, _text("--share-cache", "DIR", "Use it in place of fresh caches.", rare=True)] = None
 
-    environment: Annotated[Text, _text("--env", "KIND", "venv, docker, command or image; the rest tells.")] = None
+    environment: Annotated[
+        Text, _text("--env", "KIND", "venv, docker, command or image; the rest tells.", words=ENVIRONMENTS)
+    ] = None
     with_: Annotated[Texts, _text("--with", "REQ", "venv: a further requirement. Repeatable.")] = ()
     requirements: Annotated[Texts, _text("--requirements", "FILE", "venv: further requirements. Repeatable.")] = ()
     constraint: Annotated[

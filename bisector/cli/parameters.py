@@ -5,7 +5,21 @@ from typing import Annotated
 
 import typer
 
-Run = Annotated[str | None, typer.Argument(metavar="RUN", help="A run's name, its beginning, or its directory.")]
+from pins.completions import completion
+
+
+def _runs(_: typer.Context) -> list[str]:
+    from bisector.runs import all_runs
+
+    return [run.name for run in all_runs()]
+
+
+Run = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="RUN", help="A run's name, its beginning, or its directory.", autocompletion=completion(_runs)
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from bisector.cli import arguments
 from bisector.cli.files_request import files_request, fixed_pins
 from bisector.cli.images_request import images_request, one_image
 from bisector.cli.machines_request import where_work_is_done
-from bisector.cli.options import RunOptions, key_of
+from bisector.cli.options import ENVIRONMENTS, RunOptions, key_of
 from bisector.cli.reproduction import worth_repeating
 from bisector.cli.search_arguments import parse_metric, parse_suspect
 from bisector.model import SmokeScript
@@ -29,7 +29,6 @@ from pins.errors import UsageError
 
 T = TypeVar("T")
 
-ENVIRONMENTS = ("venv", "docker", "command", "image")
 NO_SCRIPT = Path(os.devnull)
 """The script of a plan that is made without one."""
 ONLY_FOR = {
