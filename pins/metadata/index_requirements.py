@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from pins.metadata.file_metadata import FileMetadata, from_text, read_file_metadata
-from pins.model import Release
+from pins.release import Release
 from pins.resolve.problem import Choice, Choices, Requires
 from pins.sources.file_reader import FileReader
 from pins.sources.index_file import FileKind, IndexFile
@@ -20,7 +20,11 @@ from pins.sources.usable_files import why_unusable
 Asked = TypeVar("Asked")
 Told = TypeVar("Told")
 THREADS = 16
-"""How many questions are asked at once: more was no faster (`scripts/bench/metadata.py`)."""
+"""How many questions are asked at once: more was no faster on one machine (`scripts/bench/metadata.py`)."""
+FAR_THREADS = 48
+"""The same where answers take their time, so that most of it is waiting; uv asks 50 at once."""
+_FAR = 0.005
+"""Seconds after which even the quickest answer begins there."""
 _NEITHER_KEPT_NOR_ASKED = "its metadata is not in the cache, and --offline forbids asking for it"
 
 
@@ -31,7 +35,7 @@ class IndexRequirements:
         index: what is asked; its target says which files count.
         before: the indexes are read as of this time (aware); None: as of now.
         cache: where answers are kept between calls; None keeps none.
-        threads: how many questions are asked at once.
+        threads: how many questions are asked at once; None for what fits the server's distance.
     """
 
     def __init__(
@@ -40,7 +44,7 @@ class IndexRequirements:
         *,
         before: datetime | None = None,
         cache: MetadataCache | None = None,
-        threads: int = THREADS,
+        threads: int | None = None,
     ) -> None:
         self._index = index
         self._before = before
@@ -158,7 +162,9 @@ class IndexRequirements:
     def _at_once(self, ask: Callable[[Asked], Told], questions: Sequence[Asked]) -> list[Told]:
         if len(questions) < 2:
             return [ask(question) for question in questions]
-        with ThreadPoolExecutor(min(self._threads, len(questions))) as pool:
+        is_far = _FAR < self._index.reader.http.quickest < float("inf")
+        threads = self._threads or (FAR_THREADS if is_far else THREADS)
+        with ThreadPoolExecutor(min(threads, len(questions))) as pool:
             futures = [pool.submit(ask, question) for question in questions]
             try:
                 return [future.result() for future in futures]

@@ -1,19 +1,24 @@
 """Which certificate authorities are trusted: one answer for all who connect."""
 
 import os
-import ssl
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pins.errors import SourceError
 from pins.sources.index_configuration import IndexConfiguration
 
+if TYPE_CHECKING:
+    import ssl
 
-def trusting(configuration: IndexConfiguration) -> ssl.SSLContext:
+
+def trusting(configuration: IndexConfiguration) -> "ssl.SSLContext":
     """A context that trusts whom the configuration names, else SSL_CERT_FILE or SSL_CERT_DIR, else the built-in ones.
 
     Raises:
         SourceError: what is named cannot be read.
     """
+    import ssl
+
     named = configuration.certificates or os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
     if not named:
         import certifi

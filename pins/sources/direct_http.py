@@ -1,28 +1,31 @@
 """Plain questions, asked directly: what httpx would do, at a fifth of its price.
 
 Windows are known only once a thousand small files have been read from one server, and nearly all of the time that httpx
-takes for them is its own (`scripts/bench/metadata.py`). So what is plain is asked with the standard library's
-`http.client`, over connections that are kept. Whatever is not plain is left to httpx, as if it had never been asked:
+takes for them is its own (`scripts/bench/metadata.py`). So what is plain is asked over plain connections that are kept
+(`pins.sources.plain_connection`). Whatever is not plain is left to httpx, as if it had never been asked:
 proxies, redirects, hosts whose certificates are not checked, odd URLs, encodings, connections that fail. Once a place
 had to be left to httpx, it stays so.
 """
 
 import base64
-import http.client
+import contextlib
 import os
 import re
-import ssl
 import sys
 import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from pins.sources.http_question import Patience, Question, TryAgainError
+from pins.sources.plain_connection import PART, BrokenAnswerError, Connection, Reply
+
+if TYPE_CHECKING:
+    import ssl
 
 _PLAIN_URL = re.compile(r"(https?)://([A-Za-z0-9.-]+)(?::(\d{1,5}))?(/[A-Za-z0-9._~!$&'()*+,;=:@/%?-]*)?", re.ASCII)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_PART = 2**16
 _MOST_IDLE = 64
 
 Place = tuple[str, str, int]
@@ -37,15 +40,11 @@ class DirectAnswer:
         headers: with names in lower case.
     """
 
-    def __init__(self, response: http.client.HTTPResponse, patience: Patience) -> None:
-        self.status = response.status
-        self.reason = response.reason
-        headers: dict[str, str] = {}
-        for name, value in response.getheaders():
-            before = headers.get(name.lower())
-            headers[name.lower()] = value if before is None else f"{before}, {value}"
-        self.headers: Mapping[str, str] = headers
-        self._response = response
+    def __init__(self, reply: Reply, patience: Patience) -> None:
+        self.status = reply.status
+        self.reason = reply.reason
+        self.headers = reply.headers
+        self._reply = reply
         self._patience = patience
 
     def parts(self) -> Iterator[bytes]:
@@ -57,16 +56,12 @@ class DirectAnswer:
         return _decompressed(self._raw()) if self.headers.get("content-encoding") == "gzip" else self._raw()
 
     def _raw(self) -> Iterator[bytes]:
-        response = self._response
         try:
-            while part := response.read1(_PART):
-                yield part
+            yield from self._reply.parts()
         except TimeoutError as error:
             raise TryAgainError(sent_nothing(self._patience)) from error
-        except (http.client.HTTPException, OSError, ValueError) as error:
+        except (BrokenAnswerError, OSError) as error:
             raise TryAgainError(f"its answer broke off: {error or type(error).__name__}") from error
-        if response.length:  # `read1` does not tell an end from a connection that ended
-            raise TryAgainError(f"its answer broke off {response.length} bytes before its end")
 
 
 class DirectHttp:
@@ -82,7 +77,7 @@ class DirectHttp:
     def __init__(
         self,
         patience: Patience,
-        certificates: Callable[[], ssl.SSLContext],
+        certificates: "Callable[[], ssl.SSLContext]",
         left_out: Collection[str],
         headers: Mapping[str, str],
     ) -> None:
@@ -93,7 +88,7 @@ class DirectHttp:
         self._proxied = _is_proxied(os.environ)
         self._lock = threading.Lock()
         self._context: ssl.SSLContext | None = None
-        self._idle: dict[Place, list[http.client.HTTPConnection]] = {}
+        self._idle: dict[Place, list[Connection]] = {}
         self._left: set[Place] = set()
 
     def close(self) -> None:
@@ -116,13 +111,13 @@ class DirectHttp:
         if found is None or answered is None:
             yield None
             return
-        connection, response = answered
+        connection, reply = answered
         try:
-            yield DirectAnswer(response, self._patience)
+            yield DirectAnswer(reply, self._patience)
         except BaseException:
             connection.close()
             raise
-        self._keep(found[0], connection, response)
+        self._keep(found[0], connection, reply)
 
     def _plain(self, question: Question) -> tuple[Place, str] | None:
         """Where a question goes, and what it asks for there; None where it is not plain."""
@@ -137,9 +132,7 @@ class DirectHttp:
             return None
         return place, target or "/"
 
-    def _answered(
-        self, place: Place, target: str, question: Question
-    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse] | None:
+    def _answered(self, place: Place, target: str, question: Question) -> tuple[Connection, Reply] | None:
         """A connection and what came over it; None where httpx is to ask."""
         headers = {**self._headers, "Accept-Encoding": "gzip", **question.headers}
         if question.authentication is not None:
@@ -150,12 +143,11 @@ class DirectHttp:
                 break
             connection, kept = reached
             try:
-                connection.request(question.method, target, headers=headers)
-                response = connection.getresponse()
+                reply = connection.ask(question.method, target, headers)
             except TimeoutError as error:
                 connection.close()
                 raise TryAgainError(sent_nothing(self._patience)) from error
-            except (http.client.HTTPException, OSError, ValueError):
+            except (BrokenAnswerError, OSError, ValueError):
                 connection.close()
                 if kept:
                     continue  # servers close connections that nobody has used for a while
@@ -163,15 +155,15 @@ class DirectHttp:
             except BaseException:
                 connection.close()
                 raise
-            if response.status in _REDIRECTS or response.headers.get("content-encoding", "gzip") != "gzip":
+            if reply.status in _REDIRECTS or reply.headers.get("content-encoding", "gzip") != "gzip":
                 connection.close()
                 break
-            return connection, response
+            return connection, reply
         with self._lock:
             self._left.add(place)
         return None
 
-    def _connection(self, place: Place) -> tuple[http.client.HTTPConnection, bool] | None:
+    def _connection(self, place: Place) -> tuple[Connection, bool] | None:
         """A connection, and whether it was used before; None where there is none to be had."""
         scheme, host, port = place
         with self._lock:
@@ -180,35 +172,27 @@ class DirectHttp:
                 return idle.pop(), True
             if scheme == "https" and self._context is None:
                 self._context = self._certificates()
-        wait = self._patience.connect
-        connection = (
-            http.client.HTTPSConnection(host, port, timeout=wait, context=self._context)
-            if scheme == "https"
-            else http.client.HTTPConnection(host, port, timeout=wait)
-        )
         try:
-            connection.connect()
+            connection = Connection(host, port, self._context if scheme == "https" else None, self._patience.connect)
         except TimeoutError as error:
             raise TryAgainError(no_connection(self._patience)) from error
         except OSError:
             return None
-        connection.sock.settimeout(self._patience.read)
+        connection.wait_for(self._patience.read)
         return connection, False
 
-    def _keep(self, place: Place, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
+    def _keep(self, place: Place, connection: Connection, reply: Reply) -> None:
         """Keep a connection for the next question, if its answer has come to its end or soon will."""
-        if not response.isclosed():
-            if response.length is None or response.length > _PART:
-                connection.close()
-                return
-            try:
-                response.read()
-            except (http.client.HTTPException, OSError):
-                connection.close()
-                return
+        if not reply.is_last and not reply.is_read and reply.left is not None and reply.left <= PART:
+            with contextlib.suppress(BrokenAnswerError, OSError):
+                for _ in reply.parts():
+                    pass
+        if reply.is_last or not reply.is_read:
+            connection.close()
+            return
         with self._lock:
             idle = self._idle.setdefault(place, [])
-            if len(idle) < _MOST_IDLE and connection.sock is not None:
+            if len(idle) < _MOST_IDLE:
                 idle.append(connection)
                 return
         connection.close()
@@ -245,7 +229,7 @@ def _decompressed(parts: Iterator[bytes]) -> Iterator[bytes]:
         for part in parts:
             rest = part
             while rest:
-                yield decoder.decompress(rest, _PART)
+                yield decoder.decompress(rest, PART)
                 rest = decoder.unconsumed_tail
         yield decoder.flush()
     except zlib.error as error:

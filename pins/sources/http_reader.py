@@ -4,10 +4,10 @@ What is plain is asked directly (`pins.sources.direct_http`), everything else th
 notice which it was.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "HttpReader", "Patience", "Question", "TryAgainError"]
 
+_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.:-]+/[^@?#\s]*")
+"""One without a query and credentials, and nearly all there are."""
 _TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
 _HEADERS = {"User-Agent": "bisector"}
 Result = TypeVar("Result")
@@ -53,6 +55,9 @@ class HttpReader:
         patience: how long to wait.
         transport: takes the place of the network.
         sleep, now: for tests.
+
+    Attributes:
+        quickest: seconds that the quickest answer took to begin, of those that were asked for directly.
     """
 
     def __init__(
@@ -67,6 +72,7 @@ class HttpReader:
         self.configuration = configuration
         self.patience = patience or Patience()
         self.now = now
+        self.quickest = float("inf")
         self._transport = transport
         self._sleep = sleep
         self._made_client: httpx.Client | None = None
@@ -122,8 +128,10 @@ class HttpReader:
         """
         asked = self.now()
         if self._direct is not None:
+            begun = time.perf_counter()
             with self._direct.asked(question) as received:
                 if received is not None:
+                    self.quickest = min(self.quickest, time.perf_counter() - begun)
                     return self._answer(question, asked, question.url, received)
         return self._through_httpx(question, asked)
 
@@ -159,8 +167,10 @@ class HttpReader:
         if not absent and received.status not in (200, *question.answers):
             self._refuse(received, question)
         body = b"" if absent else self._body(received, question)
-        final = urlsplit(url)
-        public = urlunsplit((final.scheme, final.netloc.rpartition("@")[2], final.path, "", ""))
+        public = url
+        if not _PLAIN_URL.fullmatch(url):
+            final = urlsplit(url)
+            public = urlunsplit((final.scheme, final.netloc.rpartition("@")[2], final.path, "", ""))
         return Answer(url=public, status=received.status, headers=received.headers, body=body, asked=asked)
 
     def _refuse(self, answer: _Received, question: Question) -> None:
@@ -231,6 +241,8 @@ def _size(count: int) -> str:
 
 def _retry_after(text: str, now: datetime) -> float:
     """Seconds to wait as a Retry-After header says, at most 30."""
+    from email.utils import parsedate_to_datetime
+
     try:
         seconds = float(text) if text.strip().isdigit() else (parsedate_to_datetime(text) - now).total_seconds()
     except (TypeError, ValueError):

@@ -14,7 +14,7 @@ from typing import TypedDict
 
 from packaging.version import Version
 
-from pins.model import Release
+from pins.release import Release
 from pins.sources.index_file import FileKind, IndexFile, moment_of, tags_of, version_of
 from pins.sources.target import Target
 from pins.sources.usable_files import names_its_file, release_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from packaging.utils import InvalidName, canonicalize_name
 
 from pins.errors import UsageError
-from pins.model import Release
+from pins.release import Release
 from pins.sources.http_reader import Patience
 from pins.sources.index_configuration import IndexConfiguration
 from pins.sources.index_file import IndexFile

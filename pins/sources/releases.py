@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from packaging.version import InvalidVersion, Version
 
 from pins.errors import UsageError
-from pins.model import Release
+from pins.release import Release
 
 _TOO_NEW = "was uploaded"
 """What `Release.unusable` begins with where all files came later than the time asked for."""

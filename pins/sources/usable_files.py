@@ -5,7 +5,7 @@ from datetime import datetime
 
 from packaging.version import Version
 
-from pins.model import Release
+from pins.release import Release
 from pins.sources.index_file import FileKind, IndexFile
 from pins.sources.target import Installer, Target
 

@@ -147,13 +147,27 @@ ANSWERS = {
     "no HTTP": (b"220 mail.example ESMTP\r\n\r\n",) * 2,
     "a redirect without a place": (answer(status="302 Found"),) * 2,
     "nothing": (None,) * 2,
+    "a header in two lines": (b"HTTP/1.1 200 OK\r\nX-Odd: a\r\n b\r\nContent-Length: 1\r\n\r\nx",) * 2,
+    "a header without a name": (b"HTTP/1.1 200 OK\r\n: a\r\nContent-Length: 1\r\n\r\nx",) * 2,
+    "two lengths": (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx",) * 2,
+    "a length that is none": (answer(b"x", "Content-Length: one", length=-1),) * 2,
+    "chunks and headers behind them": (
+        answer(b"4;a=b\r\nsome\r\n0\r\nX-Sum: 1\r\n\r\n", "Transfer-Encoding: chunked", length=-1),
+    ),
+    "a chunk that breaks off": (answer(b"9\r\nsome", "Transfer-Encoding: chunked", length=-1),),
+    "no last chunk": (answer(b"4\r\nsome\r\n", "Transfer-Encoding: chunked", length=-1),),
+    "a chunk that is longer than it says": (
+        answer(b"3\r\nsome\r\n0\r\n\r\n", "Transfer-Encoding: chunked", length=-1),
+    ),
+    "go on first": (b"HTTP/1.1 100 Continue\r\n\r\n" + answer(b"x"),),
+    "of an older HTTP": (b"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx",),
     "two headers of a name": (answer(b"x", "Link: a", "Link: b"),),
 }
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_answers_are_those_that_httpx_gets(name: str) -> None:
-    ends = name in ("to the end of the connection", "shorter than it says")
+    ends = name in ("to the end of the connection", "shorter than it says", "a chunk that breaks off", "no last chunk")
     question = Question("", {"Accept": "text/plain"}, absences=(404, 410, 304))
     assert said(True, question, *ANSWERS[name], ends=ends) == said(False, question, *ANSWERS[name], ends=ends)
 
