@@ -14,7 +14,8 @@ from bisector.file_axes.slots import OPEN, Slot, settable, value_of
 from bisector.file_axes.values import Releases, exact, newest
 from bisector.model import AxisValue
 from pins.errors import PinsError
-from pins.model import Form, Pin, PinKind, PinSet, Release
+from pins.model import Form, Pin, PinKind, PinSet
+from pins.release import Release
 
 DAY = timedelta(days=1)
 MOST_DAYS = 400

@@ -21,7 +21,7 @@ from bisector.request import PinRange, RepositoryRequest, RunRequest
 from pins.errors import PinsError
 from pins.files.locate import locate
 from pins.files.reading import ReadRequest, read_all
-from pins.model import Release
+from pins.release import Release
 
 if TYPE_CHECKING:
     from bisector.environments.docker.environment import DockerEnvironment

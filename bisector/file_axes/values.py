@@ -11,7 +11,8 @@ from bisector.file_axes.slots import OPEN, Slot, value_of
 from bisector.file_axes.versions import History
 from bisector.model import AxisValue
 from pins.errors import PinsError
-from pins.model import Form, Pin, Release
+from pins.model import Form, Pin
+from pins.release import Release
 from pins.sources.releases import releases_between
 
 Releases = Callable[[str, datetime | None], Sequence[Release]]

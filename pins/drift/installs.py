@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from pins.drift.readings.releases import best
 from pins.metadata.environments.model import StageContents
-from pins.model import Release
+from pins.release import Release
 from pins.resolve.requirement_line import Markers, read_line
 
 

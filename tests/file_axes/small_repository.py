@@ -15,7 +15,7 @@ from bisector.file_axes.versions import Reading
 from bisector.model import Axis
 from bisector.space import Chain, chain_through
 from pins.errors import UsageError
-from pins.model import Release
+from pins.release import Release
 from tests.docker.image_project import git
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)

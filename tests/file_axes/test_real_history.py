@@ -26,7 +26,8 @@ from bisector.space import chain_through, moves_between
 from pins.errors import SourceError
 from pins.files.comparing import compare_revisions
 from pins.files.reading import ReadRequest
-from pins.model import PinKind, Release
+from pins.model import PinKind
+from pins.release import Release
 from tests.local_index import LocalIndex
 
 ROOT = os.environ.get("PINS_HISTORIES", "")

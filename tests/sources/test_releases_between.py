@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from packaging.version import Version
 
 from pins.errors import UsageError
-from pins.model import Release
+from pins.release import Release
 from pins.sources.releases import release_named, releases_between
 
 

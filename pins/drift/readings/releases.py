@@ -11,7 +11,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
 from pins.drift.model import Tools
-from pins.model import Release
+from pins.release import Release
 from pins.sources.index_file import IndexFile
 from pins.sources.listing import Listing
 

@@ -9,7 +9,7 @@ from pins.drift.readings.releases import ProjectPage
 from pins.drift.rules.package_pins import PackagePin, package_pins
 from pins.drift.rules.rule import ListedRule
 from pins.hazards.model import Severity
-from pins.model import Release
+from pins.release import Release
 
 ID = "capped"
 LEVELS = ((1, 0), (5, 90), (20, 365), (60, 730))

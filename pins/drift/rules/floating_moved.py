@@ -17,7 +17,7 @@ from pins.drift.readings.releases import Project, ProjectPage, best
 from pins.drift.rules.package_pins import PackagePin, package_pins
 from pins.drift.rules.rule import ListedRule
 from pins.hazards.model import Severity
-from pins.model import Release
+from pins.release import Release
 
 ID = "floating-moved"
 
