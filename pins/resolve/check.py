@@ -12,6 +12,9 @@ from packaging.version import Version
 
 from pins.resolve.problem import Choice, Problem, RequirementSource, Requires
 
+_FOR_AN_EXTRA = re.compile(r"""(;[^;#]*?)\bextra\s*==\s*["']([^"']+)["']\s*$""")
+"""A marker that ends with an extra, with nothing but "and" before it."""
+
 
 class SolutionCheck:
     """Checks solutions of one problem.
@@ -84,6 +87,9 @@ class SolutionCheck:
         guessing: bool,
         waiting: list[tuple[str, str]],
     ) -> Iterator[str]:
+        of_another = _FOR_AN_EXTRA.search(text)
+        if of_another and not re.search(r"\bor\b", of_another[1]) and canonicalize_name(of_another[2]) != extra:
+            return  # most lines, which take long to parse
         try:
             line = _parsed(text)
         except InvalidRequirement:
