@@ -90,6 +90,7 @@ def venv_environment(request: RunRequest, index: "IndexConfiguration", now: date
         raise NothingDiffersError(
             f"between {ends[0].name} and {ends[1].name} nothing moved among what is installed"
             + (f" but {', '.join(moved)}, which --only and --exclude leave out" if moved else "")
+            + _undated(files, index)
         )
     bad = ends[1].requirements
     if not files.dates or files.good_file is not None or files.good:
@@ -103,6 +104,17 @@ def venv_environment(request: RunRequest, index: "IndexConfiguration", now: date
     ]
     made: Environment = FixedPins(environment, request.fixed) if request.fixed else environment
     return FloatingVenv(made, axes, _notes(found, chosen, moved))
+
+
+def _undated(files: FilesRequest, index: "IndexConfiguration") -> str:
+    """Why dates may show nothing: what has no upload time counts at every date, and comes first if it is newer."""
+    places = sorted({*(location.public for location in index.flat), *map(index.redact, index.without_upload_times)})
+    if not (files.dates and places):
+        return ""
+    return (
+        f"; but what {', '.join(places)} (from {index.origin}) offers has no upload time, and counts at every date:"
+        " leave it out of the configuration, or name the two versions of what you suspect, --pin NAME=GOOD..BAD"
+    )
 
 
 def _ends(request: RunRequest, files: FilesRequest, now: datetime, cache: Path) -> tuple[_End, _End]:

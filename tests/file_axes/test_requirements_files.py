@@ -1,6 +1,8 @@
 """Requirements files as ends: two files, two revisions; candidates in virtual environments."""
 
+import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -80,6 +82,27 @@ def test_nothing_that_moved_is_refused(make: Make, tmp_path: Path) -> None:
     same.write_text("dish==1.0\n")
     with pytest.raises(UsageError, match="nothing moved"):
         plan(make(FilesRequest(good_file=same, bad_file=same)))
+
+
+def test_a_directory_of_wheels_that_hides_what_dates_would_show_is_named(
+    make: Make, tmp_path: Path, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    with LocalIndex() as other:
+        other.add("sauce", "9.0")
+        other.write_flat(wheels)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", index.url)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    path = tmp_path / "requirements.txt"
+    path.write_text("sauce\n")
+    good, bad = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 4, tzinfo=UTC)
+    request = replace(make(FilesRequest(path, good_date=good, bad_date=bad), path), index=IndexRequest())
+    with pytest.raises(UsageError, match=r"nothing moved .*wheels .*no upload time.*--pin NAME=GOOD\.\.BAD"):
+        plan(request)
+    wheels.joinpath(next(wheels.iterdir()).name).unlink()
+    assert [(axis.good, axis.bad) for axis in plan(request).axes] == [("1.0", "3.0")]
 
 
 def test_an_opened_copy_keeps_all_but_versions_and_finds_what_it_includes(tmp_path: Path) -> None:
