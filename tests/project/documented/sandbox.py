@@ -41,7 +41,7 @@ RUN pip install foo==${V}
 RUN pip install pybind11
 """
 ROCM_BASE = """\
-ARG BASE_IMAGE=ubuntu:22.04
+ARG BASE_IMAGE=rocm/dev-ubuntu-22.04:7.2.3-complete
 ARG TRITON_BRANCH="f0b55c0" # release/internal/3.7.x as of 08/18
 ARG TRITON_REPO="https://github.com/ROCm/triton.git"
 ARG AITER_BRANCH="v0.1.19"
