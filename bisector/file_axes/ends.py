@@ -236,7 +236,7 @@ def _answers_to(slot: Slot) -> set[str]:
 def _notes(parts: Sequence[FilePart]) -> tuple[str, ...]:
     notes = []
     for part in parts:
-        notes += [part.history.divergent] if part.history.divergent else []
+        notes += [said for said in (part.history.divergent, part.history.around) if said]
         notes += part.difference.notes
         for reason in dict.fromkeys(reason for _, reason in part.difference.with_text):
             pins = [change.pin for change, why in part.difference.with_text if why == reason]

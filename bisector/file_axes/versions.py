@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from bisector.environments.docker.context import context_sources
+from bisector.environments.docker.context import named_sources
 from bisector.environments.docker.instructions import read_dockerfile
 from bisector.file_axes.repository import Commit, Repository
 from bisector.model import short_text
@@ -16,6 +16,11 @@ from pins.files.locate import locate
 from pins.files.read import kind_of
 from pins.files.reading import ReadRequest, read_all
 from pins.model import PinSet
+
+_AT_TOP = (
+    "{path}: the build context is the top of the repository, since {inside}/ holds nothing of what is copied; --context"
+    " names another"
+)
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,9 @@ class History:
         repository: None for two files.
         context: the directory of the build context, from the top of the tree.
         relative: the file, likewise.
-        divergent: whether the ends lie on branches, so that the way between them leads through their common ancestor.
+        divergent: what is to be said where the ends lie on branches, so that the way between them leads through their
+            common ancestor.
+        around: what is to be said of the build context, where nobody has named it.
     """
 
     versions: tuple[Version, ...]
@@ -112,6 +119,7 @@ class History:
     context: str = ""
     relative: str = ""
     divergent: str = ""
+    around: str = ""
 
     @property
     def good(self) -> Version:
@@ -154,7 +162,8 @@ def of_revisions(path: Path, good: str, bad: str, reading: Reading, context: Pat
         good: the revision that works.
         bad: the revision that does not.
         reading: how pins are read.
-        context: the build context, None for the directory of the file.
+        context: the build context; None for the directory of the file, or for the top of the repository where that one
+            alone holds what is copied.
 
     Raises:
         UsageError: no repository, no such revision, or no such file there.
@@ -170,8 +179,13 @@ def of_revisions(path: Path, good: str, bad: str, reading: Reading, context: Pat
                 f"{path} does not exist at {short_text(revision)}; if it had another name there, write both to files"
                 " and name them with --good-file and --bad-file"
             )
-    inside = _inside(tree.root, context) if context else relative.rpartition("/")[0]
-    sources = _sources([found[f"{end.id}:{relative}"][1] for end in ends], relative, inside)
+    taken = [_taken(found[f"{end.id}:{relative}"][1], relative) for end in ends]
+    inside, said = relative.rpartition("/")[0], ""
+    if context:
+        inside = _inside(tree.root, context)
+    elif inside and _is_at_top(repository, ends[1], taken[1], inside):
+        inside, said = "", _AT_TOP.format(path=path, inside=inside)
+    sources = _sources(taken[0] | taken[1], relative, inside)
     commits, divergent = _way(repository, ends[0], ends[1], [relative, *sources])
     found |= repository.blobs([f"{commit.id}:{relative}" for commit in commits])
     objects = repository.objects([f"{commit.id}:{source}" for commit in commits for source in sources])
@@ -184,7 +198,7 @@ def of_revisions(path: Path, good: str, bad: str, reading: Reading, context: Pat
         text = found[name][1]
         shared = None if commit in (commits[0], commits[-1]) else known
         versions.append(Version(commit.id, path, commit.id, commit.date, commit.subject, text, around, reading, shared))
-    return History(_without_repeats(versions), sources, repository, inside, relative, divergent)
+    return History(_without_repeats(versions), sources, repository, inside, relative, divergent, said)
 
 
 def _inside(top: Path, context: Path) -> str:
@@ -197,15 +211,30 @@ def _inside(top: Path, context: Path) -> str:
     return "" if inside == "." else inside
 
 
-def _sources(texts: Sequence[bytes], relative: str, inside: str) -> tuple[str, ...]:
-    """What the builds take from around the file, from the top of the tree; "" for all of it."""
+def _taken(text: bytes, relative: str) -> set[str]:
+    """What a build takes from its context, from the top of that one; "" for all of it."""
     if kind_of(relative) not in {"dockerfile", ""}:
-        return ()
-    taken: set[str] = set()
-    for text in texts:
-        taken.update(context_sources(read_dockerfile(text.decode("utf-8", "surrogateescape"))))
+        return set()
+    return named_sources(read_dockerfile(text.decode("utf-8", "surrogateescape")))
+
+
+def _is_at_top(repository: Repository, end: Commit, taken: set[str], inside: str) -> bool:
+    """Whether the directory of the file has nothing that is copied by name, and the top of the repository has some.
+
+    Some, as there may be files among them that are not in git: .git itself, or what is made before a build.
+    """
+    named = sorted(taken - {""})
+    here, top = [f"{end.id}:{inside}/{name}" for name in named], [f"{end.id}:{name}" for name in named]
+    there = repository.objects([*here, *top])
+    return not there.keys() & set(here) and bool(there.keys() & set(top))
+
+
+def _sources(taken: set[str], relative: str, inside: str) -> tuple[str, ...]:
+    """What the builds take from around the file, from the top of the tree; ("",) for all of it."""
     if not taken:
         return ()
+    if "" in taken:
+        taken = {""}
     found = {f"{inside}/{source}".strip("/") if inside else source for source in taken}
     if "" in found:
         return ("",)

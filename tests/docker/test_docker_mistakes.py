@@ -15,6 +15,10 @@ HEREDOC = "FROM x\nARG A_VERSION=1\nRUN <<EOF\necho hi\nEOF\n"
 OLD = "failed to solve with frontend dockerfile.v0: failed to create LLB definition: "
 COPY = '#6 ERROR: "/w/a-1.2.whl" not found: not found\n------\n > [2/2] COPY {}w/a-1.2.whl /x:\n------\n'
 NOT_FOUND = 'failed to compute cache key: "/w/a-1.2.whl" not found: not found\n'
+NOT_FOUND_BELOW = (
+    "failed to compute cache key: failed to walk /data/tmp/buildkit-mount288/my files: lstat"
+    " /data/tmp/buildkit-mount288/my files: no such file or directory\n"
+)
 NOT_FOUND_NEWER = 'ERROR: failed to solve: failed to compute cache key: x: "/w/a-1.2.whl": not found\n'
 
 
@@ -33,6 +37,7 @@ def said(text: str, dockerfile: str = HEREDOC, pinned: tuple[str, ...] = ("9",))
         ("#5 ERROR: secret zz not found: not found\nsecret zz not found: not found", ["--secret id=zz"]),
         ('no SSH key "" forwarded from the client', ["--ssh default"]),
         (COPY.format("") + NOT_FOUND, ["w/a-1.2.whl", "--context"]),
+        (COPY.format("") + NOT_FOUND_BELOW, ["copies my files, which", "--context"]),
         (COPY.format("") + NOT_FOUND_NEWER, ["w/a-1.2.whl", "--context"]),
     ],
 )

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from bisector.environments.base import InfeasibleError
+from bisector.file_axes.ends import read_space
+from bisector.file_axes.request import FilesRequest
+from bisector.file_axes.versions import Reading
 from pins.errors import UsageError
 from pins.model import PinKind
 from tests.docker.image_project import git
@@ -269,3 +272,30 @@ def test_nothing_that_differs_is_refused_with_the_way_to_floats(repository: Smal
     repository.commit(BASE.format(spam="spam") + "# a comment\n")
     with pytest.raises(UsageError, match="--good-date and --bad-date"):
         repository.space()
+
+
+@pytest.mark.parametrize("copied", ['COPY ["zwei wege/dätä.txt", "made-before", "/"]', "COPY zwei* /data\nCOPY . /all"])
+def test_the_context_is_the_top_of_the_repository_where_that_alone_holds_what_is_copied(
+    copied: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mein projekt"
+    repository = SmallRepository(path)
+    (path / "docker files").mkdir()
+    (path / "zwei wege").mkdir()
+    for number, content in enumerate(("one", "two", "three")):
+        (path / "zwei wege" / "dätä.txt").write_text(content)
+        (path / "docker files" / "Dockerfile.größe").write_text(f"FROM base\nENV A={number // 2}\n{copied}\n")
+        repository.commit("FROM another\n", content)
+    request = FilesRequest(file=path / "docker files" / "Dockerfile.größe", good="HEAD~2", bad="HEAD")
+    space = read_space(request, Reading({}, "", {}), None, [])
+    [part] = space.parts
+    if "wege" not in copied:  # nothing is named in full, so that nothing tells
+        assert part.history.context == "docker files"
+        return
+    assert part.history.context == ""
+    assert [version.subject for version in part.texts] == ["one", "two", "three"], "what is copied is text, too"
+    assert any(
+        "the build context is the top of the repository, since docker files/ holds" in note for note in space.notes
+    )
+    named = read_space(request, Reading({}, "", {}), path / "docker files", [])
+    assert named.parts[0].history.context == "docker files", "what the user says holds"

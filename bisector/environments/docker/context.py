@@ -24,7 +24,13 @@ _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|git@", re.IGNORECASE)
 
 
 def context_sources(dockerfile: Dockerfile) -> tuple[str, ...]:
-    """The paths below the context that the instructions read, "" for all of it."""
+    """The paths below the context that the instructions read, ("",) for all of it."""
+    sources = named_sources(dockerfile)
+    return ("",) if "" in sources else tuple(sorted(sources))
+
+
+def named_sources(dockerfile: Dockerfile) -> set[str]:
+    """Every path below the context that an instruction names, "" among them where one names all of it."""
     sources: set[str] = set()
     for instruction in dockerfile.instructions:
         if instruction.keyword in {"COPY", "ADD"}:
@@ -33,7 +39,7 @@ def context_sources(dockerfile: Dockerfile) -> tuple[str, ...]:
             sources.update(_mounted(instruction))
         elif instruction.keyword == "ONBUILD" and re.match(r"(?i)(copy|add)\b", instruction.text):
             sources.add("")
-    return ("",) if "" in sources else tuple(sorted(sources))
+    return sources
 
 
 def _copied(instruction: Instruction) -> Iterator[str]:

@@ -10,8 +10,12 @@ from bisector.model import Ended
 _PARSE = re.compile(r"dockerfile parse error(?: on)?(?: line (\d+))?: (.*)$", re.IGNORECASE | re.MULTILINE)
 _BLANK_BASE = re.compile(r"base name \(.*?\) should not be blank")
 _MISSING = re.compile(
-    r"(?:failed to compute cache key|failed to calculate checksum).*?\"(/[^\"]*)\":? not found", re.IGNORECASE
+    r"(?:failed to compute cache key|failed to calculate checksum)"
+    r"(?:.*?\"(?P<path>/[^\"]*)\":? not found"
+    r"|.*?: failed to walk \S*buildkit-mount\d+(?P<walked>/.*?): .*no such file)",
+    re.IGNORECASE,
 )
+"""Said by engines as they are, and by 20.10 where a directory on the way is lacking."""
 _STEP_HEAD = re.compile(r"^ ?> \[(?:[^\]]*)\] (\w+) (.*?):?$", re.MULTILINE)
 _SECRET = re.compile(r"secret (\S+?):? not found")
 _NO_AGENT = re.compile(r"no SSH key \"?(.*?)\"? forwarded from the client|unset ssh forward key (\S*)")
@@ -37,9 +41,10 @@ def mistake(ended: Ended, dockerfile: Dockerfile, original_line: Callable[[int],
         return "the Dockerfile asks for an SSH agent; hand one over with --ssh default"
     found = _MISSING.search(own_words)
     # A source that is named after a version may be there for some of them.
-    if found and _from_context(own_words) and not any(value and value in found[1] for value in pinned):
+    path = (found["path"] or found["walked"]) if found else ""
+    if path and _from_context(own_words) and not any(value and value in path for value in pinned):
         return (
-            f"the Dockerfile copies {found[1].lstrip('/')}, which is not in the build context; add it, look into"
+            f"the Dockerfile copies {path.lstrip('/')}, which is not in the build context; add it, look into"
             " .dockerignore, or name another directory with --context"
         )
     return ""
