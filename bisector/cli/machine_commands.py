@@ -12,7 +12,8 @@ app = new_app("Look after this machine.")
 
 
 def _looked_at(_: typer.Context) -> list[str]:
-    from bisector.cli.doctor import ANY_GPU, CHECKS
+    from bisector.cli.doctor import ANY_GPU
+    from bisector.cli.machine_checks import CHECKS
 
     return [*CHECKS, ANY_GPU]
 
@@ -72,7 +73,7 @@ def _doctor(
     output: Output = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
-    no_color: NoColor = False,  # noqa: ARG001 - its lines have none
+    no_color: NoColor = False,
 ) -> int:
     r"""What this machine can run: Python versions, package index, Docker, GPUs, disk.
 
@@ -82,11 +83,14 @@ def _doctor(
     """
     check_common(output_format, output, quiet, verbose)
     from bisector.cli.doctor import check_names, examine, lacking, render_findings
+    from bisector.cli.output import page
 
     check_names(need)
-    findings = examine()
+    findings = examine((lambda name: say(f"looking at {name}")) if verbose else lambda _: None)
     missing = lacking(need, findings)
-    deliver(render_findings(findings, output_format), output)
+    color = page(output, no_color)[1]
+    deliver(render_findings(findings, output_format, color=color), output)
     for finding in missing:
-        say(f"needed and not there: {finding.name}: {finding.detail}")
+        remedy = f"; {finding.remedy}" if finding.remedy else ""
+        say(f"needed and not there: {finding.name}: {finding.detail}{remedy}")
     return 1 if missing else 0
