@@ -68,7 +68,6 @@ EXCEPTIONS = (
     Except("docs/what-broke.md", "bisect.toml", How.PARSED, "your own options; those of the page are read in a test"),
     Except("docs/what-broke.md", "pybind11/Dockerfile", How.DOCKER, "tests/docker/test_docker_example.py runs it"),
     Except("docs/what-moved.md", "bisector canary", How.PARSED, "needs an engine"),
-    Except("docs/what-to-pin.md", "--run RUN", How.OTHER, "RUN is a run of yours; tests/suggest have one"),
     Except("docs/windows.md", "--require", How.NETWORK, "asks for torch's releases, as of a day"),
     Except("docs/windows.md", "rocm_base", How.PARSED, "shows vLLM's, Triton's and AITER's repositories"),
 )

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from packaging.version import Version
@@ -31,6 +32,7 @@ def get_distribution(name):
     return Distribution()
 """
 SCRIPT = "#!/bin/sh\nexit 0\n"
+BREAKS = "import pybind11\n\nassert pybind11.__version__ != '3.1.0', 'incompatible function arguments'\n"
 SCRIPTS = ("smoke.py", "smoke.sh", "load.py", "load.sh", "kimi.py", "kimi_load.py", "kernel.py", "flag.py", "build.sh",
            "configure.sh", "ci/smoke.py")  # fmt: skip
 DOCKERFILE = """\
@@ -55,7 +57,7 @@ RUN pip install 'setuptools<80' pybind11
 """
 
 
-@dataclass(frozen=True)
+@dataclass
 class Sandbox:
     """A directory to type commands in.
 
@@ -78,6 +80,15 @@ class Sandbox:
             stdin=subprocess.DEVNULL,
             timeout=1800,
         )
+
+    @cached_property
+    def recorded(self) -> Path:
+        """A run that has found pybind11 3.1.0, for commands that take one."""
+        place = self.directory.parent / "recorded"
+        search = f"bisector run --pin pybind11=3.0.4..3.1.0 --smoke ./breaks.py --quiet --run-dir '{place}'"
+        done = self.run(search)
+        assert done.returncode == 0, done.stderr
+        return place
 
     def reset(self) -> None:
         """Undo what commands have changed, but for what they have downloaded and recorded."""
@@ -106,6 +117,7 @@ def make_sandbox(top: Path, index_url: str) -> Sandbox:
         _write(directory / name, "pybind11\n")
     for name in SCRIPTS:
         _write(directory / name, SCRIPT, executable=True)
+    _write(directory / "breaks.py", BREAKS)
     programs = directory / "scripts"
     for name in ("bisector", "pins"):
         module = f'#!/bin/sh\nexec "{sys.executable}" -m {name} "$@"\n'

@@ -51,7 +51,10 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 def test_commands_print_what_their_page_shows(block: Block, sandbox: Sandbox) -> None:
     sandbox.reset()
     for shown in _run(block):
-        done = sandbox.run(shown.command)
+        command = shown.command
+        if "--run RUN" in command:
+            command = command.replace("--run RUN", f"--run '{sandbox.recorded}'")
+        done = sandbox.run(command)
         assert "Traceback" not in done.stderr
         assert done.returncode in {0, 1, 5}, done.stderr
         if shown.printed:
