@@ -7,6 +7,7 @@ Candidates with equal input hashes share one build and one verdict.
 
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -338,7 +339,10 @@ class Prober:
             return Finished(tried, cancelled=True)
         tried.lost.append(str(error))
         if len(tried.lost) > LOST_TRIES:
-            listed = "".join(f"\n  {reason}" for reason in tried.lost)
+            counted = Counter(tried.lost)
+            listed = "".join(
+                f"\n  {reason}" + (f" ({times} times)" if times > 1 else "") for reason, times in counted.items()
+            )
             raise EnvironmentFailureError(
                 f"{tried.candidate} (probe {tried.entry.id}) was begun {len(tried.lost)} times, and lost each time;"
                 f" nothing is concluded from this:{listed}"

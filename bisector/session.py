@@ -109,6 +109,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
         stack.enter_context(driving(run_directory))  # who fails here has nothing to discard: another made use of it
         try:
             environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
+            stack.callback(_leave, environment)
             environment.check()
             axes = in_search_order(axes_of(request, environment, index, exclude_newer), request)
             passed_by: dict[Candidate, str] = {}
@@ -151,6 +152,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
         stack.enter_context(driving(run_directory))  # who fails here has nothing to discard: another made use of it
         try:
             environment = make_environment(request, tuple(candidate), index, exclude_newer, identity_of(run_directory))
+            stack.callback(_leave, environment)
             environment.check()
             candidate = existing(request, candidate, environment, index, exclude_newer)
             git = getattr(environment, "clones", {})
@@ -223,6 +225,7 @@ def resume(
         exclude_newer = datetime.fromisoformat(journal.meta("exclude_newer"))
         environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
         _check_script(request)
+        stack.callback(_leave, environment)
         environment.check()
         refuse_changed_inputs(journal, request, environment)
         end_marked({marker_of(run_directory, piece) for piece in journal.pieces()})

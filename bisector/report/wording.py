@@ -142,7 +142,8 @@ def short_summary(result: Result) -> str:
         if result.confidence is not None:
             said.append(f"Probability {certainty(result)}.")
     elif result.summary and result.verdict is not Verdict.NO_BRACKET:  # there the sentence is it
-        said.append(f"{result.summary[0].upper()}{result.summary[1:].rstrip('.')}.")
+        first = result.summary.partition("\n")[0].rstrip(".:")  # what is listed below it, the report has
+        said.append(f"{first[:1].upper()}{first[1:]}.")
     elif result.verdict is not Verdict.NO_BRACKET:
         said.append(_known(result))
     return " ".join(part for part in said if part)

@@ -18,13 +18,14 @@ BROKEN_FROM_9 = 'test "$PIN_WIDGET" -lt 9 || { echo "ValueError: broken" >&2; ex
 
 
 @contextmanager
-def serving_nodes() -> Iterator[Any]:
-    """A head that takes no work, and two nodes that do."""
+def serving_nodes(state: Path) -> Iterator[Any]:
+    """A head that takes no work, and two nodes that do, which keep what they make below `state`."""
     import ray
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        monkeypatch.setenv("XDG_STATE_HOME", str(state))
         monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         found = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
         try:
@@ -63,12 +64,14 @@ def keeping_notes(said: list[str]) -> Callable[[Event], None]:
     return lambda event: said.append(event.text) if isinstance(event, Note) else None
 
 
-def counted(tmp_path: Path, seconds: float) -> tuple[str, Path]:
-    """A build command that takes its time and writes down each time that it is done."""
+def counted(tmp_path: Path, seconds: float, *, first: float | None = None) -> tuple[str, Path]:
+    """A build command that takes its time, the first time another one, and writes down each time that it is done."""
+    first = seconds if first is None else first
     count = tmp_path / "builds"
     command = tmp_path / "build.sh"
     command.write_text(
-        f'#!/bin/sh\necho "begun $PIN_WIDGET" >> {count}\nsleep {seconds}\necho "$PIN_WIDGET" >> {count}\n'
+        f"#!/bin/sh\n[ -e {count} ] && pause={seconds} || pause={first}\n"
+        f'echo "begun $PIN_WIDGET" >> {count}\nsleep $pause\necho "$PIN_WIDGET" >> {count}\n'
     )
     command.chmod(0o755)
     return str(command), count

@@ -184,10 +184,11 @@ def test_a_command_that_prints_a_digest_builds(
 def test_images_built_by_one_engine_are_run_by_the_nodes_of_a_cluster(
     engines: tuple[Engine, Engine],
     request_over: Callable[..., RunRequest],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", engines[1].address)  # as nodes see it
-    with serving_nodes() as cluster:
+    with serving_nodes(tmp_path / "nodes") as cluster:
         monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere.sock")
         result = session.bisect(on(cluster, request_over(run_on=())))
     answered(result)

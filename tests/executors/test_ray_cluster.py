@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import psutil
 import pytest
 
 from bisector import session
-from bisector.model import Outcome
+from bisector.model import Outcome, SmokeScript
 from pins.errors import EnvironmentFailureError
 from tests.executors.ray_clusters import (
     BROKEN_FROM_9,
@@ -31,9 +32,15 @@ pytestmark = pytest.mark.ray
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where nodes keep what they make."""
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(scope="module")
+def cluster(state: Path) -> Iterator[Any]:
     """One for all tests here: who kills a node adds another."""
-    with serving_nodes() as found:
+    with serving_nodes(state) as found:
         yield found
 
 
@@ -64,13 +71,16 @@ def left_running(tmp_path: Path) -> list[str]:
     return found
 
 
-def test_probes_are_spread_the_answer_is_right_and_nothing_is_left(cluster: Any, ask: Ask, tmp_path: Path) -> None:
+def test_probes_are_spread_the_answer_is_right_and_nothing_is_left(
+    cluster: Any, ask: Ask, tmp_path: Path, state: Path
+) -> None:
     result = session.bisect(on(cluster, ask(BROKEN_FROM_9)))
     answered(result)
     assert len({probe.host for probe in result.probes}) == 2
     assert agents() == []
     assert left_running(tmp_path) == []
-    assert not [path for path in (tmp_path / "state" / "bisector" / "nodes").rglob("*") if path.is_file()]
+    assert (state / "bisector" / "nodes").is_dir()
+    assert list((state / "bisector" / "nodes").iterdir()) == []
 
 
 def test_a_resource_that_no_node_has_is_said_and_not_waited_for(cluster: Any, ask: Ask) -> None:
@@ -78,6 +88,50 @@ def test_a_resource_that_no_node_has_is_said_and_not_waited_for(cluster: Any, as
         session.bisect(on(cluster, ask(BROKEN_FROM_9), ray_resources=(("GPU", 1.0),)))
     with pytest.raises(EnvironmentFailureError, match=r"the label rack=right\); there is:(?s:.*)rack=left"):
         session.bisect(on(cluster, ask(BROKEN_FROM_9), ray_labels=(("rack", "right"),)))
+
+
+def test_a_cluster_of_another_version_is_said_before_anything_starts(
+    cluster: Any, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray
+    from ray.experimental import internal_kv
+
+    where = {"key": b"CLUSTER_METADATA", "namespace": b"cluster"}
+    ray.init(address=cluster.address, namespace="bisector", log_to_driver=False)
+    kept = internal_kv._internal_kv_get(**where)
+    try:
+        internal_kv._internal_kv_put(
+            **where, value=json.dumps({**json.loads(kept), "ray_version": "2.9.3"}).encode(), overwrite=True
+        )
+        ray.shutdown()
+        with pytest.raises(EnvironmentFailureError, match=r"is of another version: .*Ray: 2\.9\.3.*; here is Ray"):
+            session.bisect(on(cluster, ask(BROKEN_FROM_9)))
+        assert not ray.is_initialized()
+    finally:
+        gcs = ray._raylet.GcsClient(address=cluster.address)
+        gcs.internal_kv_put(b"CLUSTER_METADATA", kept, True, b"cluster")
+    monkeypatch.setattr("pins.json_document.installed_version", lambda: "99.1")
+    with pytest.raises(EnvironmentFailureError, match=r"it has bisector .*, and this is 99\.1: install the same there"):
+        session.bisect(on(cluster, ask(BROKEN_FROM_9)))
+    assert agents() == []
+
+
+def test_odd_names_pass_and_variables_that_nodes_lack_are_said(
+    cluster: Any, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN_OF_DRIVER", "token-8c1f")
+    request = ask(f'{BROKEN_FROM_9}\ntest "$1" = "ärg 1" -a -z "$TOKEN_OF_DRIVER"')
+    script = tmp_path / "a dir é" / "smöke test.sh"
+    script.parent.mkdir()
+    request.smoke.path.rename(script)
+    smoke = SmokeScript(script, arguments=("ärg 1",), pass_environment=("TOKEN_OF_DRIVER",))
+    said: list[str] = []
+    run = tmp_path / "rün 1"
+    request = on(cluster, replace(request, smoke=smoke, run_directory=run))
+    answered(session.bisect(request, reporter=keeping_notes(said)))
+    assert any("TOKEN_OF_DRIVER (--pass-env) is not set there" in text for text in said), said
+    kept = [path.read_bytes() for path in run.rglob("*") if path.is_file()]
+    assert not any(b"token-8c1f" in text for text in kept)
 
 
 def test_a_node_that_dies_while_it_builds_loses_nothing(cluster: Any, ask: Ask, tmp_path: Path) -> None:
@@ -101,9 +155,8 @@ def test_a_node_that_dies_while_it_builds_loses_nothing(cluster: Any, ask: Ask, 
     assert not any(probe.outcome is Outcome.UNBUILDABLE for probe in result.probes)
 
 
-@pytest.mark.slow
 def test_what_a_killed_driver_has_begun_is_taken_up(cluster: Any, ask: Ask, tmp_path: Path) -> None:
-    build, count = counted(tmp_path, 12)
+    build, count = counted(tmp_path, 0.1, first=8)
     request = ask(BROKEN_FROM_9, build=build)
     words = ["run", "--pin", "widget=0..16", "--smoke", str(request.smoke.path), "--build-command", build]
     words += ["--index-url", request.index.index_url, "--executor", "ray", "--ray-address", cluster.address]

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.ray, pytest.mark.slow]
 
 
 @pytest.fixture
-def over_engine(short_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Engine]]:
+def over_engine(short_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Engine]]:
     """A cluster whose nodes talk to a private engine, and the engine."""
     if shutil.which("dockerd", path=SYSTEM) is None:
         pytest.skip("no dockerd here; `scripts/docker-engine start` as root installs it")
@@ -29,7 +29,7 @@ def over_engine(short_directory: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     try:
         made.give_tiny_image([])
         monkeypatch.setenv("DOCKER_HOST", made.address)
-        with serving_nodes() as cluster:
+        with serving_nodes(tmp_path / "state") as cluster:
             yield cluster, made
     finally:
         engine_script("stop", directory=short_directory)

@@ -15,7 +15,7 @@ from tests.executors.network_spaces import Space, joined_space
 from tests.executors.ray_clusters import BROKEN_FROM_9, ROOT, answered, begun, counted, keeping_notes, wait_until
 from tests.session.conftest import Ask
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow]
+pytestmark = pytest.mark.ray
 
 RAY = Path(sys.executable).with_name("ray")
 
@@ -57,7 +57,7 @@ def space(tmp_path: Path) -> Iterator[tuple[Space, str]]:
 
 def test_a_link_that_is_cut_loses_nothing(space: tuple[Space, str], ask: Ask, tmp_path: Path) -> None:
     network, address = space
-    build, count = counted(tmp_path, 3)
+    build, count = counted(tmp_path, 2)
 
     def cut() -> None:
         wait_until(lambda: begun(count) >= 2)
@@ -66,7 +66,7 @@ def test_a_link_that_is_cut_loses_nothing(space: tuple[Space, str], ask: Ask, tm
     cutter = threading.Thread(target=cut)
     cutter.start()
     said: list[str] = []
-    request = ask(BROKEN_FROM_9, build=build, workers=2, executor="ray", ray_address=address)
+    request = ask(BROKEN_FROM_9, build=build, workers=2, heartbeat=2.0, executor="ray", ray_address=address)
     result = session.bisect(request, reporter=keeping_notes(said))
     cutter.join()
     answered(result)

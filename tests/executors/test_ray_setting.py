@@ -8,6 +8,7 @@ import pytest
 
 from bisector.environment_making import make_environment, read_index
 from bisector.executors.ray.cluster import as_options, parse_resources
+from bisector.executors.ray.hosts import reason_of
 from bisector.executors.ray.spreading import over_cluster
 from bisector.request import IndexRequest
 from pins.errors import UsageError
@@ -47,3 +48,15 @@ def test_resources_go_by_the_names_of_ray() -> None:
 def test_resources_that_ray_would_refuse_later_are_refused(texts: str, said: str) -> None:
     with pytest.raises(UsageError, match=f"--ray-resource .*{said}"):
         parse_resources(texts.split())
+
+
+def test_what_ray_says_is_told_without_its_traceback() -> None:
+    traceback = (
+        "The actor died because of an error raised in its creation task, \x1b[36mray::Agent.__init__()\x1b[39m\n"
+        "  File \"a.py\", line 1, in f\nModuleNotFoundError: No module named '{}'"
+    )
+    assert reason_of(RuntimeError(traceback.format("bisector"))).startswith("the Python that Ray runs on there has no")
+    assert reason_of(RuntimeError(traceback.format("numpy"))) == (
+        "RuntimeError: ModuleNotFoundError: No module named 'numpy'"
+    )
+    assert reason_of(RuntimeError("the node\n is gone")) == "RuntimeError: the node is gone"

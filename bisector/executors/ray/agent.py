@@ -142,6 +142,8 @@ class Agent:
         if left:
             ray.wait(left, num_returns=len(left), timeout=max(0.0, deadline - time.monotonic()))
         shutil.rmtree(self._place, ignore_errors=True)
+        with suppress(OSError):
+            self._place.parent.rmdir()  # where other nodes keep nothing beside it
 
     def _printed(self, piece: str, offset: int) -> bytes:
         with suppress(OSError), log_file(self._place, piece).open("rb") as log:

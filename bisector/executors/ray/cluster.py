@@ -202,3 +202,9 @@ def as_options(resources: Mapping[str, float]) -> dict[str, Any]:
     options: dict[str, Any] = {"num_cpus": resources.get("CPU", 1.0), "num_gpus": resources.get("GPU", 0.0)}
     options |= {"memory": resources["memory"]} if "memory" in resources else {}
     return {**options, "resources": own} if own else options
+
+
+def as_resources(options: Mapping[str, Any]) -> dict[str, float]:
+    """A task's options as the resources that they stand for, by Ray's names: the inverse of `as_options`."""
+    names = {"num_cpus": "CPU", "num_gpus": "GPU", "memory": "memory"}
+    return {**{names[key]: amount for key, amount in options.items() if key in names}, **options.get("resources", {})}

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import io
 import os
+import re
 import tarfile
 import threading
 import time
@@ -16,12 +17,13 @@ from typing import Any, TypeVar
 from bisector.environments.around import AroundEnvironment
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError, UnhealthyError
 from bisector.executors.ray.agent import Agent, State
-from bisector.executors.ray.cluster import NAMESPACE, Node, alive, as_options
+from bisector.executors.ray.cluster import NAMESPACE, Node, alive, as_options, as_resources
 from bisector.executors.ray.work import Answer, Setting
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.request import HEARTBEAT
 from bisector.serial import adapter, to_json
 from pins.errors import EnvironmentFailureError, UsageError
+from pins.report.characters import visible
 
 T = TypeVar("T")
 
@@ -94,11 +96,9 @@ class RayHost:
         try:
             return ray.get(getattr(self._found(), method).remote(*told), timeout=patience)
         except ray.exceptions.GetTimeoutError as error:
-            raise EnvironmentFailureError(f"{self.name} has not answered for {patience:g} s") from error
+            raise EnvironmentFailureError(f"it has not answered for {patience:g} s") from error
         except ray.exceptions.RayError as error:
-            cause = getattr(error, "cause", None) or error  # of a task's own failure, without its coloured traceback
-            said = " ".join(str(cause).split())[:300]
-            raise EnvironmentFailureError(f"{self.name}: {type(cause).__name__}: {said}") from error
+            raise EnvironmentFailureError(reason_of(error)) from error
 
     def take_said(self) -> list[str]:
         """What there is to say since the last time."""
@@ -147,6 +147,16 @@ class RayHost:
         return self._agent
 
 
+def reason_of(error: Exception) -> str:
+    """What one of Ray's errors says, as a phrase: the failure of a task or an agent without its coloured traceback."""
+    cause = getattr(error, "cause", None) or error
+    lines = [line.strip() for line in visible(str(cause)).splitlines() if line.strip()]
+    if found := re.search(r"No module named '(bisector|pins)\b", str(cause)):
+        return f"the Python that Ray runs on there has no {found[1]}: install bisector there, in the version used here"
+    said = lines[-1] if any(line.startswith("File ") for line in lines) else " ".join(lines)
+    return f"{type(cause).__name__}: {said[:300]}"
+
+
 class NodeEnvironment(AroundEnvironment):
     """An environment whose work is done on a node; see `bisector.environments.base.Environment`."""
 
@@ -175,10 +185,15 @@ class NodeEnvironment(AroundEnvironment):
         here = installed_version()
         if facts.get("bisector") != here:
             raise EnvironmentFailureError(
-                f"{self._host.name} has bisector {facts.get('bisector')}, and this is {here}: install the same there"
+                f"it has bisector {facts.get('bisector')}, and this is {here}: install the same there"
             )
         found = json.loads(self._value(self._done("check", "check", "", {}, {"num_cpus": 0})))
         self._notes = found["notes"]
+        if unset := found["unset"]:
+            self._host.said.append(
+                f"{self._host.name}: {', '.join(unset)} (--pass-env) is not set there; nodes hand on variables of their"
+                " own, those that `ray start` had, so that no credential passes through Ray"
+            )
         self._fingerprint: dict[str, str] = found["fingerprint"]
 
     def fingerprint(self) -> dict[str, str]:
@@ -260,7 +275,7 @@ class NodeEnvironment(AroundEnvironment):
             if state.answer is not None and not (state.log and log is not None):
                 break
             if not state.begun and not waited and time.monotonic() - since > BUSY_SECONDS:
-                asked = ", ".join(f"{name} {amount}" for name, amount in resources.items() if amount)
+                asked = ", ".join(f"{name} {amount:g}" for name, amount in as_resources(resources).items() if amount)
                 self._host.said.append(f"{self._host.name} is busy: {kind} {piece} waits for {asked} there")
                 waited = True
             if cancel is not None and cancel.is_set() and not cancelled:
@@ -284,7 +299,7 @@ class NodeEnvironment(AroundEnvironment):
             case "unhealthy":
                 raise UnhealthyError(answer.message)
             case "fault":
-                raise EnvironmentFailureError(f"{self._host.name}: a fault in this program:\n{answer.message}")
+                raise EnvironmentFailureError(f"a fault in this program:\n{answer.message}")
         if "NodeDied" in answer.message:  # its agent may answer a little longer
             self._host.died = answer.message
-        raise EnvironmentFailureError(f"{self._host.name}: {answer.message}")
+        raise EnvironmentFailureError(answer.message)

@@ -69,8 +69,30 @@ def over_cluster(
             " netrc"
         )
     connect(request.ray_address)
+    try:
+        return _over_nodes(
+            request,
+            local,
+            Setting(
+                to_json(told),
+                pins,
+                exclude_newer.isoformat(),
+                run_id,
+                request.smoke.path.name,
+                script,
+                request.smoke.pass_environment,
+            ),
+            source,
+        )
+    except BaseException:
+        disconnect()
+        raise
+
+
+def _over_nodes(
+    request: RunRequest, local: Environment, setting: Setting, source: "Source | None"
+) -> ClusterEnvironment:
     resources = dict(request.ray_resources)
-    setting = Setting(to_json(told), pins, exclude_newer.isoformat(), run_id, request.smoke.path.name, script)
     nodes = nodes_that_fit(resources, dict(request.ray_labels))
     if source is None:
         hosts = tuple(RayHost(node, local, setting, resources, request.heartbeat) for node in nodes)

@@ -36,6 +36,7 @@ class Setting:
         exclude_newer: package indexes are read as of then (RFC 3339).
         run_id: marks all that is made.
         script_name, script: the smoke script.
+        passed: names of variables that a node hands on from its own environment.
     """
 
     request: str
@@ -44,6 +45,7 @@ class Setting:
     run_id: str
     script_name: str
     script: bytes
+    passed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,7 @@ def _check(work: _Work) -> Answer:
         "notes": list(work.environment.notes),
         "fingerprint": work.environment.fingerprint(),
         "python": sys.executable,
+        "unset": [name for name in work.setting.passed if name not in os.environ],
     }
     return Answer(json.dumps(found))
 
