@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pins.errors import EnvironmentFailureError, UsageError
+from pins.home import home
 
 JOURNAL = "journal.sqlite"
 LOCK = "lock"
@@ -22,7 +23,7 @@ def state_directory() -> Path:
     A relative path in that variable is ignored, as the XDG specification has it.
     """
     base = Path(os.environ.get("XDG_STATE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".local" / "state") / "bisector"
+    return (base if base.is_absolute() else home() / ".local" / "state") / "bisector"
 
 
 def new_run_directory(asked_for: Path | None, *, room: str = "runs") -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bisector.request import PinRange
 from pins.errors import UsageError
+from pins.home import expanded
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", re.ASCII)
 _VALUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!/~^-]*", re.ASCII)
@@ -260,7 +261,7 @@ def parse_mount(text: str, directory: Path) -> str:
 
 def parse_path(text: str, directory: Path) -> Path:
     """A path, absolute: relative ones start at `directory`. The file itself may be a symbolic link, and stays one."""
-    return directory / Path(text).expanduser()
+    return directory / expanded(text)
 
 
 def checked_name(option: str, text: str, name: str, expected: str) -> str:

@@ -33,6 +33,7 @@ from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
 from bisector.processes import run_process
 from bisector.smoke import WORK, checkout_variables, pin_variables, smoke_command, smoke_environment
 from pins.errors import EnvironmentFailureError, UsageError
+from pins.home import expanded
 from pins.sources.redaction import redact
 
 SCHEMA = "command/1"
@@ -259,7 +260,7 @@ def _command_line(words: tuple[str, ...], start: Path) -> list[str]:
         words = tuple(split)
     program, *arguments = words
     if os.sep in program:
-        program = os.path.normpath(start / Path(program).expanduser())
+        program = os.path.normpath(start / expanded(program))
     return [program, *arguments]
 
 

@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pins.errors import EnvironmentFailureError, UsageError
+from pins.home import expanded, home
 
 PATIENCE = 30.0
 """Seconds that an interpreter may take to say what it is."""
@@ -170,7 +171,7 @@ def _asked(path: str) -> dict[str, object]:
 def _named(wanted: str, environment: Mapping[str, str]) -> Interpreter:
     if wanted.startswith("-") or "\0" in wanted or "\n" in wanted:
         raise UsageError(f"--python {wanted!r} is neither a version, such as 3.12, nor the path of an interpreter")
-    path = Path(wanted).expanduser()
+    path = expanded(wanted)
     if path.is_dir():  # a virtual environment, or the prefix of an installation
         for below in ("bin/python", "bin/python3"):
             if (path / below).exists():
@@ -234,12 +235,12 @@ def _search_path(environment: Mapping[str, str]) -> list[str]:
 
 def _version_managers(environment: Mapping[str, str]) -> list[tuple[str, Path]]:
     """(version, interpreter) of what pyenv and its like have installed, newest first."""
-    home = Path(environment.get("HOME") or Path.home())
+    at_home = Path(environment.get("HOME") or home())
     roots = [
-        Path(environment.get("PYENV_ROOT") or home / ".pyenv") / "versions",
-        home / ".pyenv" / "versions",
-        Path(environment.get("ASDF_DATA_DIR") or home / ".asdf") / "installs" / "python",
-        Path(environment.get("MISE_DATA_DIR") or home / ".local/share/mise") / "installs" / "python",
+        Path(environment.get("PYENV_ROOT") or at_home / ".pyenv") / "versions",
+        at_home / ".pyenv" / "versions",
+        Path(environment.get("ASDF_DATA_DIR") or at_home / ".asdf") / "installs" / "python",
+        Path(environment.get("MISE_DATA_DIR") or at_home / ".local/share/mise") / "installs" / "python",
     ]
     found = {}
     for root in dict.fromkeys(roots):

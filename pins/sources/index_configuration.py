@@ -29,6 +29,7 @@ from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 from pins.errors import UsageError
+from pins.home import expanded
 from pins.sources.index_location import IndexLocation, read_location
 from pins.sources.index_settings import IndexSettings, IndexStrategy, home_directory
 from pins.sources.keyring import with_keyring
@@ -259,7 +260,7 @@ def _certificates(environment: Mapping[str, str], pip: IndexSettings, directory:
     ]
     for origin, text in named:
         if text:
-            path = directory / Path(text).expanduser()
+            path = directory / expanded(text)
             if not path.exists():
                 raise UsageError(
                     f"{origin} names {path}, which does not exist: name a file of certificates, or unset it"

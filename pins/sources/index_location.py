@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from pins.errors import UsageError
+from pins.home import expanded
 from pins.sources.redaction import MASK
 
 _CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f]")
@@ -113,7 +114,7 @@ def read_location(text: str, *, directory: Path, origin: str, flat: bool = False
     else:
         if "\0" in text or text.startswith("-"):
             raise UsageError(f"{origin} is neither a URL nor a path")
-        path = directory / Path(text).expanduser()
+        path = directory / expanded(text)
     url = path.absolute().as_uri()
     return IndexLocation(url if flat else url.rstrip("/") + "/", flat=flat, name=name)
 

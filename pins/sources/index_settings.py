@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from pins.home import home
 from pins.sources.index_location import IndexLocation
 
 
@@ -55,7 +56,7 @@ def is_true(text: str) -> bool:
 
 def home_directory(environment: Mapping[str, str]) -> Path:
     """The user's home as this environment says."""
-    return Path(environment["HOME"]) if environment.get("HOME") else Path.home()
+    return Path(environment["HOME"]) if environment.get("HOME") else home()
 
 
 def user_configuration_directory(environment: Mapping[str, str]) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pins.errors import EnvironmentFailureError
+from pins.home import home
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def current_context(variables: Mapping[str, str]) -> DockerContext | None:
     """
     if variables.get("DOCKER_HOST"):
         return None
-    base = Path(variables.get("DOCKER_CONFIG") or Path.home() / ".docker")
+    base = Path(variables.get("DOCKER_CONFIG") or home() / ".docker")
     source = "DOCKER_CONTEXT"
     name = variables.get("DOCKER_CONTEXT", "")
     if not name:

@@ -12,6 +12,7 @@ from pathlib import Path
 from bisector.environments.docker.run import csv_fields
 from bisector.request import DockerRequest
 from pins.errors import UsageError
+from pins.home import expanded
 
 SECRET_LIMIT = 500 * 1024
 """Bytes that BuildKit takes for a secret."""
@@ -129,7 +130,7 @@ def parse_secret(text: str, directory: Path) -> Secret:
     if not source and not variable:
         # As docker itself looks for it.
         source, variable = ("", identity) if identity in os.environ and kind != "file" else (identity, "")
-    return Secret(identity, directory / Path(source).expanduser() if source else None, variable)
+    return Secret(identity, directory / expanded(source) if source else None, variable)
 
 
 def parse_agent(text: str, directory: Path) -> Agent:
@@ -141,7 +142,7 @@ def parse_agent(text: str, directory: Path) -> Agent:
     identity, equals, paths = text.partition("=")
     if not identity or identity.startswith("-") or "\0" in text or (equals and not all(paths.split(","))):
         raise UsageError(f"--ssh {text!r}: write default, or ID=PATH of an agent's socket or a key")
-    return Agent(identity, tuple(directory / Path(path).expanduser() for path in paths.split(",") if path))
+    return Agent(identity, tuple(directory / expanded(path) for path in paths.split(",") if path))
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 from bisector.request import RequirementsRequest
 from pins.errors import UsageError
 from pins.sources.redaction import redact
+from pins.home import expanded
 
 _COMMENT = re.compile(r"(^|\s+)#.*$")
 _OPTION = re.compile(r"\s+--?[a-z]")
@@ -166,7 +167,7 @@ class _Reader:
             case "-r" | "--requirement" | "-c" | "--constraint":
                 if "://" in value:
                     raise UsageError(f"{origin} includes a file from the network; download it, and name the copy")
-                nested = path.parent / Path(value).expanduser()
+                nested = path.parent / expanded(value)
                 self.read(nested, constraints=constraints or option in ("-c", "--constraint"), included_by=origin)
             case "-e" | "--editable":
                 # Built and installed as any other: a candidate must not change when the directory does.
@@ -277,7 +278,7 @@ def _absolute(text: str, directory: Path, origin: str) -> str:
         _require_there(text, origin)
         return text
     bare, bracket, extras = text.partition("[")
-    path = Path(os.path.normpath(directory / Path(bare).expanduser()))
+    path = Path(os.path.normpath(directory / expanded(bare)))
     if not path.exists():
         raise _not_there(path, origin)
     return f"{path}{bracket}{extras}"

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from pins.drift.state.document import DamagedError, ForeignVersionError, Remembered, read
 from pins.errors import UsageError
+from pins.home import home
 
 Change = Callable[[Remembered], Remembered]
 
@@ -110,7 +111,7 @@ def state_store(text: str, *, directory: Path, targets: Sequence[str], push: str
 def default_file(directory: Path, targets: Sequence[str], environment: Mapping[str, str]) -> Path:
     """Below the user's state directory, one file for what is checked of a repository."""
     base = Path(environment.get("XDG_STATE_HOME", ""))
-    top = (base if base.is_absolute() else Path.home() / ".local" / "state") / "bisector" / "drift"
+    top = (base if base.is_absolute() else home() / ".local" / "state") / "bisector" / "drift"
     named = "\0".join((str(directory.resolve()), *sorted(targets)))
     word = re.sub(r"[^A-Za-z0-9._-]+", "-", directory.resolve().name)[:40] or "files"
     return top / f"{word}-{hashlib.sha256(named.encode('utf-8', 'surrogateescape')).hexdigest()[:10]}.json"

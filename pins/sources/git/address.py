@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from pins.errors import UsageError
+from pins.home import expanded
 from pins.sources.redaction import redact
 
 _SCHEMES = frozenset({"https", "http", "ssh", "git", "file"})
@@ -53,7 +54,7 @@ def parse_address(text: str, directory: Path) -> RepositoryAddress:
         raise UsageError(f"{shown} names a program that git would run; name the repository by a path or a URL")
     if url := _URL.fullmatch(text):
         return _url(url[1].lower(), text.removeprefix("git+"), shown)
-    path = directory / Path(text).expanduser()
+    path = directory / expanded(text)
     if not path.exists() and (scp := _SCP.fullmatch(text)):
         if scp["host"].startswith("-") or (scp["user"] or "").startswith("-") or scp["path"].startswith("-"):
             raise UsageError(f"{shown} is no repository: a part of it begins with '-'")
