@@ -147,9 +147,13 @@ def _cut_fragment(fragment: Fragment, low: int, high: int) -> Fragment:
     )
 
 
+_LONGEST_WAY = 64
+"""Declarations that a fragment remembers: a variable that grows a thousand times would remember a million."""
+
+
 def through(value: Value, declaration: Declaration) -> Value:
-    """The string after it was stored in a variable."""
-    return tuple([f._replace(variables=(*f.variables, declaration), splits=False) for f in value])
+    """The string after it was stored in a variable; of a long way, the middle is left out."""
+    return tuple([f._replace(variables=(*f.variables[: _LONGEST_WAY - 1], declaration), splits=False) for f in value])
 
 
 def computed(text: str, value: Value) -> Value:

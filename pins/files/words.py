@@ -44,6 +44,11 @@ _QUOTINGS = {
     Dialect.SHELL: (Quoting.SHELL_BARE, Quoting.SHELL_DOUBLE, Quoting.SHELL_SINGLE),
     Dialect.HEREDOC: (Quoting.SHELL_HEREDOC, Quoting.SHELL_HEREDOC, Quoting.SHELL_HEREDOC),
 }
+MOST_FRAGMENTS = 512
+"""Elements of an array that is followed, where they are not written out."""
+_MOST_GROWN = 128
+LONGEST_GROWN = 8192
+"""Characters that a value may have beyond what is written out; also the longest that is cut by a pattern."""
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?\-$!0]")
 _UNICODE_NAME = re.compile(rb"(?:[A-Za-z_]|[\xc2-\xf4][\x80-\xbf]+)(?:[A-Za-z0-9_]|[\xc2-\xf4][\x80-\xbf]+)*")
 _SPECIAL = {dialect: re.compile(rb"['\"$`\\]" if dialect is Dialect.SHELL else rb"['\"$\\`]") for dialect in Dialect}
@@ -283,6 +288,8 @@ class _Expansion:
         if unknown_of(value):
             return (self._unknown(start, self.position, unknown_of(value)),)
         whole = text_of(value)
+        if len(whole) > LONGEST_GROWN:
+            return (self._unknown(start, self.position, "cut from a text that is too long"),)
         if operator == b"#":
             cuts = range(len(whole), -1, -1) if greedy else range(len(whole) + 1)
             pieces = ((whole[:index], whole[index:]) for index in cuts)
@@ -306,7 +313,10 @@ class _Expansion:
             replacement = tuple(self.run(b"}"))
         self.position = min(self.position + 1, self.end)
         value = self._variable(name, start)
-        if reason := unknown_of(value) or unknown_of(replacement):
+        reason = unknown_of(value) or unknown_of(replacement)
+        if not reason and len(text_of(value)) > LONGEST_GROWN:
+            reason = "made of a text that is too long"
+        if reason:
             return (self._unknown(start, self.position, reason),)
         anchored = {"#": "\\A", "%": "\\Z"}.get(pattern[:1], "") if self.dialect is not Dialect.DOCKERFILE else ""
         expression = shell_pattern(pattern[1:] if anchored else pattern)
@@ -355,7 +365,24 @@ def expand(
     special = _SPECIAL[dialect].search(joined.text, start, end) or (escape != "\\" and escape.encode() in joined.text)
     if not special:
         return literal(joined, start, end, dialect)
-    return tuple(_Expansion(joined, start, end, lookup, dialect, ord(escape), unset_is_empty).run())
+    value = tuple(_Expansion(joined, start, end, lookup, dialect, ord(escape), unset_is_empty).run())
+    return bounded(value, joined.text[start:end], _MOST_GROWN + end - start)
+
+
+def bounded(value: Value, written: bytes, most: int = MOST_FRAGMENTS) -> Value:
+    """The value, or one that is not known where it is much longer than all that a build would name.
+
+    ``A=$A$A``, thirty times, is a gigabyte; nothing that pins a version is.
+
+    Args:
+        value: what came out of an expansion.
+        written: the word that it was expanded from.
+        most: how many fragments are in order.
+    """
+    if len(value) <= most and sum(len(f.text) for f in value) <= LONGEST_GROWN + len(written):
+        return value
+    text = written.decode("utf-8", "surrogateescape")[:200]
+    return (Fragment(text, unknown=f"{text[:60]} is longer than anything that is followed"),)
 
 
 def literal(joined: JoinedText, start: int, end: int, dialect: Dialect) -> Value:

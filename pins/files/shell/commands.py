@@ -5,6 +5,7 @@ test is decided by known values is marked taken or not. Where a variable differs
 behind them are given once for each of its values.
 """
 
+import math
 import posixpath
 import re
 from collections.abc import Callable, Iterable
@@ -44,7 +45,7 @@ from pins.files.values import (
     through,
     unknown_of,
 )
-from pins.files.words import Dialect, Lookup, expand, literal
+from pins.files.words import MOST_FRAGMENTS, Dialect, Lookup, bounded, expand, literal
 
 _ASSIGNMENT = re.compile(rb"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
 _WHOLE_ARRAY = re.compile(rb"\"?\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\[[@*]\]\}|[@*]|\{[@*]\})\"?")
@@ -52,6 +53,9 @@ _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _DEEPEST = 6
 _MOST_ALTERNATIVES = 6
 _MOST_LOOPS = 24
+_MOST_COMBINATIONS = 256
+_MOST_STEPS = 2000
+"""Commands that are followed for a script, besides one for each of its bytes: loops in loops soon make millions."""
 
 
 Declare = Callable[[str, int, str], Declaration]
@@ -75,10 +79,12 @@ class ShellReader:
     problems: list[int] = field(default_factory=list)
     pipelines: int = 0
     functions: dict[bytes, tuple[JoinedText, Node]] = field(default_factory=dict)
+    steps_left: int = _MOST_STEPS
 
     def read(self, joined: JoinedText, directory: str, *, docker: bool = False) -> str:
         """Follow `joined`; gives the directory at its end. `docker`: a bare heredoc is a script, as in RUN."""
         state = ShellState(directory, {}, {})
+        self.steps_left += len(joined.text)
         _Run(self, joined, 0, docker=docker).script(state)
         return state.directory
 
@@ -168,7 +174,8 @@ class _Run:
             self.only_redirections(node.redirections, state)
             return
         names = [name for name in state.alternatives if self._mentions(node, name)]
-        if not names:
+        combinations = math.prod(min(len(state.alternatives[name]), _MOST_ALTERNATIVES) for name in names)
+        if not names or combinations > _MOST_COMBINATIONS or self.reader.steps_left <= 0:
             self.one(node, state)
             return
         name = names[0]
@@ -203,6 +210,7 @@ class _Run:
         )
 
     def one(self, node: Simple, state: ShellState) -> None:
+        self.reader.steps_left -= 1
         lookup = self.lookup(state)
         tokens = node.words
         prefix: list[tuple[str, Value]] = []
@@ -224,9 +232,10 @@ class _Run:
         self._substitutions(tokens[index:], state)
         command = self._command(node, words, prefix, state, lookup)
         function = self.reader.functions.get(name.encode("utf-8", "replace"))
-        if function and self.depth < _DEEPEST:
+        if function and self.depth < _DEEPEST and self._goes_on():
             joined, body = function
-            run = _Run(self.reader, joined, self.depth + 1, conditions=self.conditions, positional=tuple(words[1:]))
+            given = tuple(words[1:]) if len(words) <= MOST_FRAGMENTS else ()
+            run = _Run(self.reader, joined, self.depth + 1, conditions=self.conditions, positional=given)
             run.node(body, state)
             return
         self.reader.commands.append(command)
@@ -243,10 +252,12 @@ class _Run:
             before = lookup(f"{name}[@]") if match[2] else None
             added = [through(value, declaration) for value in self._array(match.end() + 1, token.end - 1, lookup)]
             elements = [*(elements_of(before) if before else []), *added]
-            return [(f"{name}[@]", array_of(elements)), (name, elements[0] if elements else ())]
+            most = MOST_FRAGMENTS + token.end - token.start
+            array = bounded(array_of(elements), self.joined.text[token.start : token.end], most)
+            return [(f"{name}[@]", array), (name, elements[0] if elements else ())]
         value = self.word(match.end(), token.end, lookup)
         if match[2]:
-            value = (*(lookup(name) or ()), *value)
+            value = bounded((*(lookup(name) or ()), *value), self.joined.text[token.start : token.end])
         if not value:
             place = self.joined.source_end(match.end())
             value = (Fragment("", place, place),)
@@ -264,7 +275,7 @@ class _Run:
 
     def _substitutions(self, tokens: list[Token], state: ShellState) -> None:
         """Follow ``$(...)`` inside words: what runs there runs too."""
-        if self.depth >= _DEEPEST:
+        if self.depth >= _DEEPEST or not self._goes_on():
             return
         for token in tokens:
             position = self.joined.text.find(b"$(", token.start, token.end)
@@ -321,9 +332,17 @@ class _Run:
 
     def nested(self, body: JoinedText, state: ShellState) -> None:
         """Follow a script that a command runs."""
-        if self.depth < _DEEPEST and body.text.strip():
+        if self.depth < _DEEPEST and body.text.strip() and self._goes_on():
             run = _Run(self.reader, body, self.depth + 1, conditions=self.conditions)
             run.script(state)
+
+    def _goes_on(self) -> bool:
+        """Whether what a command runs in its turn is still followed; else the script is said not to be understood."""
+        if self.reader.steps_left > 0:
+            return True
+        if not self.reader.problems:
+            self.reader.problems.append(self.joined.source(0))
+        return False
 
     def _builtins(self, command: Command, state: ShellState) -> None:
         words = command.words
@@ -339,6 +358,7 @@ class _Run:
             state.directory, state.previous = state.previous, state.directory
         elif name == "set" and any(text_of(word) == "--" for word in words[1:]):
             given = words[[text_of(word) for word in words].index("--") + 1 :]
+            given = given if len(given) <= MOST_FRAGMENTS else ()
             state.variables["[@]"] = array_of(given)  # the positional parameters are an array without a name
             state.variables.update({str(number): value for number, value in enumerate(given, start=1)})
         elif name in _SHELLS:
@@ -457,6 +477,7 @@ class _Run:
         values = [v for token in node.words or () for v in self.expand(token, lookup)]
         name = node.name.decode("utf-8", "replace")
         mentioned = name and any(not unknown_of(v) for v in values) and len(values) <= _MOST_LOOPS
+        mentioned = mentioned and self._goes_on()
         if not mentioned or name.encode() not in self.joined.text:
             state.variables.pop(name, None)
             if name:

@@ -1,6 +1,9 @@
 """Requirements that meet in one environment: pins that a later install undoes, bounds apart."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
+
+from packaging.specifiers import SpecifierSet
 
 from pins.files.values import text_of
 from pins.hazards.model import Finding
@@ -28,21 +31,42 @@ def undone(subject: Subject) -> Iterator[tuple[Asked, Asked, str]]:
     seen: set[tuple[int, int]] = set()
     for stage in subject.reading.stages.stages:
         asked, removed = asked_in(subject, stage)
-        for index, later in enumerate(asked):
-            for earlier in reversed(asked[:index]):
-                if earlier.name != later.name or earlier.order == later.order:
-                    continue
+        removals = _Removals(removed)
+        before: dict[str, list[Asked]] = {}
+        in_this_call: list[Asked] = []
+        for later in asked:
+            if in_this_call and in_this_call[0].order != later.order:
+                for one in in_this_call:
+                    before.setdefault(one.name, []).append(one)
+                in_this_call = []
+            in_this_call.append(later)
+            for earlier in reversed(before.get(later.name, ())):
                 if (earlier.start, later.start) in seen or not (earlier.runs and later.certain):
                     break
                 if earlier.excludes(later) or _program(earlier) != _program(later):
                     continue
-                if any(name == later.name and earlier.order <= at <= later.order for name, at in removed):
+                if removals.between(earlier, later):
                     break
                 how = _how(earlier, later)
                 if how:
                     seen.add((earlier.start, later.start))
                     yield earlier, later, how
                 break
+
+
+class _Removals:
+    """What is uninstalled when: asked for by name, since a long file has many."""
+
+    def __init__(self, removed: list[tuple[str, int]]) -> None:
+        self._orders: dict[str, list[int]] = {}
+        for name, order in removed:
+            self._orders.setdefault(name, []).append(order)
+
+    def between(self, earlier: Asked, later: Asked) -> bool:
+        """Whether what both ask for is taken away between them."""
+        orders = self._orders.get(later.name, [])
+        at = bisect_left(orders, earlier.order)
+        return at < len(orders) and orders[at] <= later.order
 
 
 def _program(asked: Asked) -> str:
@@ -69,6 +93,15 @@ def _how(earlier: Asked, later: Asked) -> str:
     return ""
 
 
+_Kind = tuple[SpecifierSet, str, tuple[tuple[int, int], ...]]
+
+
+def _kind(asked: Asked) -> _Kind:
+    """What decides whether two requirements contradict each other: the first of a kind stands for all."""
+    conditions = asked.ran.command.conditions
+    return asked.specifier, _program(asked), tuple((c.choice, c.arm) for c in conditions)
+
+
 def two_requirements(subject: Subject) -> Iterator[Finding]:
     """Two bounds on one distribution in one environment, in calls that do not know of each other."""
     if subject.reading is None:
@@ -77,16 +110,20 @@ def two_requirements(subject: Subject) -> Iterator[Finding]:
     seen: set[int] = set()
     for stage in subject.reading.stages.stages:
         asked, removed = asked_in(subject, stage)
-        bounded = [a for a in asked if a.specifier and a.runs]
-        for index, later in enumerate(bounded):
+        removals = _Removals(removed)
+        known: dict[str, dict[_Kind, Asked]] = {}
+        for later in (a for a in asked if a.specifier and a.runs):
+            kinds = known.setdefault(later.name, {})
+            for kind in [kind for kind, earlier in kinds.items() if removals.between(earlier, later)]:
+                del kinds[kind]
+            earlier_ones = list(kinds.values())
+            kinds.setdefault(_kind(later), later)
             if later.start in seen or later.start in told:
                 continue
-            for earlier in bounded[:index]:
-                if earlier.name != later.name or earlier.specifier == later.specifier or earlier.order == later.order:
+            for earlier in earlier_ones:
+                if earlier.specifier == later.specifier or earlier.order == later.order:
                     continue
                 if earlier.excludes(later) or _program(earlier) != _program(later) or earlier.start == later.start:
-                    continue
-                if any(name == later.name and earlier.order <= at <= later.order for name, at in removed):
                     continue
                 seen.add(later.start)
                 line = subject.line(earlier.start)

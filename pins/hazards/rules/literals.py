@@ -1,6 +1,7 @@
 """Versions that are written more than once: one place is edited, the others are missed."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from pins.files.dockerfile.close_reading import StepReading
@@ -97,9 +98,12 @@ def literal_beside_argument(subject: Subject) -> Iterator[Finding]:
         if step.instruction.keyword not in _READS:
             continue
         text = text_of_step(step)
+        written = text.text.lower()
         for variable, value in _visible(step, _SUBJECT_ARGUMENT).items():
             match = _SUBJECT_ARGUMENT.match(variable)
             if match is None or not _DOTTED.match(value) or _PYTHON_ARGUMENT.match(variable):
+                continue
+            if value.lower().encode() not in written:
                 continue
             stem = match["stem"].lower().replace("_", "[-_]?")
             pattern = re.compile(
@@ -163,7 +167,8 @@ def _instruction_at(subject: Subject, offset: int) -> int:
     if subject.reading is None:
         return subject.line(offset)
     instructions = subject.reading.stages.syntax.instructions
-    return next((i.start for i in reversed(instructions) if i.start <= offset), 0)
+    index = bisect_right(instructions, offset, key=lambda instruction: instruction.start)
+    return instructions[index - 1].start if index else 0
 
 
 def _excludes(one: Pin, other: Pin) -> bool:
