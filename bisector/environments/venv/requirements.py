@@ -18,8 +18,8 @@ from packaging.utils import canonicalize_name
 
 from bisector.request import RequirementsRequest
 from pins.errors import UsageError
-from pins.sources.redaction import redact
 from pins.home import expanded
+from pins.sources.redaction import redact
 
 _COMMENT = re.compile(r"(^|\s+)#.*$")
 _OPTION = re.compile(r"\s+--?[a-z]")
