@@ -1,4 +1,4 @@
-"""From a request to the environment that makes its candidates runnable."""
+"""From a request to the environment that makes its candidates runnable, on the machine that this runs on."""
 
 import os
 from collections.abc import Mapping
@@ -52,56 +52,6 @@ def make_environment(
         UsageError: there is none of that name, or it lacks an option; a repository or a revision does not exist.
         SourceError: a repository cannot be read.
     """
-    if request.hosts and not to_plan:
-        from bisector.executors.docker_hosts import docker_hosts
-        from bisector.executors.spread import SpreadEnvironment
-
-        return SpreadEnvironment(
-            docker_hosts(
-                request.hosts, lambda: _environment_for(request, pins, index, exclude_newer, run_id), request.health
-            ),
-            slots=-(-request.workers // len(request.hosts)),
-            heartbeat=request.heartbeat,
-        )
-    if request.build_on and request.executor != "ray" and not to_plan:
-        from bisector.executors.split import split_environment
-
-        return split_environment(request, lambda: _environment_for(request, pins, index, exclude_newer, run_id), run_id)
-    if request.executor == "ray" and not to_plan:
-        from bisector.executors.ray.spreading import over_cluster
-
-        if request.build_on:
-            from bisector.environments.docker.passed_images import PassedImages
-            from bisector.executors.split import builder_of
-
-            source = builder_of(request, lambda: _environment_for(request, pins, index, exclude_newer, run_id), run_id)
-            images = PassedImages(request.docker, source, run_id=run_id, timeout=request.build_timeout)
-            return over_cluster(request, images, pins, index, exclude_newer, run_id, source)
-
-        local = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=request.environment == "docker")
-        return over_cluster(request, local, pins, index, exclude_newer, run_id)
-    environment = _environment_for(request, pins, index, exclude_newer, run_id, to_plan=to_plan)
-    if request.health and not to_plan:
-        from bisector.executors.health import HealthyEnvironment
-
-        environment = HealthyEnvironment(environment, request.health)
-    if not request.ask or to_plan:
-        return environment
-    from bisector.environments.asking import AskingEnvironment
-
-    asking: Environment = AskingEnvironment(environment, script=request.smoke.path.is_file())
-    return asking
-
-
-def _environment_for(
-    request: RunRequest,
-    pins: tuple[str, ...],
-    index: "IndexConfiguration",
-    exclude_newer: datetime,
-    run_id: str,
-    *,
-    to_plan: bool = False,
-) -> Environment:
     if request.images is not None:
         from bisector.environments.docker.images import ImageEnvironment
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from bisector.divergence import divergences
-from bisector.environment_making import make_environment, read_index
+from bisector.environment_making import read_index
 from bisector.environments.base import Environment
 from bisector.events import Note, Reporter, RunEnded, RunStarted, silent
 from bisector.executors.local import LocalExecutor
@@ -28,6 +28,7 @@ from bisector.inputs import (
 from bisector.investigation import Investigation
 from bisector.journal import Journal
 from bisector.model import Axis, AxisValue, Candidate
+from bisector.placement import place_environment
 from bisector.preparation import (
     axes_of,
     existing,
@@ -108,7 +109,7 @@ def bisect(request: RunRequest, *, reporter: Reporter = silent) -> Result:
     with ExitStack() as stack:
         stack.enter_context(driving(run_directory))  # who fails here has nothing to discard: another made use of it
         try:
-            environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
+            environment = place_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
             stack.callback(_leave, environment)
             environment.check()
             axes = in_search_order(axes_of(request, environment, index, exclude_newer), request)
@@ -151,7 +152,7 @@ def probe(request: RunRequest, candidate: Candidate, *, runs: int = 1, reporter:
     with ExitStack() as stack:
         stack.enter_context(driving(run_directory))  # who fails here has nothing to discard: another made use of it
         try:
-            environment = make_environment(request, tuple(candidate), index, exclude_newer, identity_of(run_directory))
+            environment = place_environment(request, tuple(candidate), index, exclude_newer, identity_of(run_directory))
             stack.callback(_leave, environment)
             environment.check()
             candidate = existing(request, candidate, environment, index, exclude_newer)
@@ -223,7 +224,7 @@ def resume(
         request = with_index_again(request, run_directory, index_url)
         index = read_index(request.index, os.environ, Path.cwd())
         exclude_newer = datetime.fromisoformat(journal.meta("exclude_newer"))
-        environment = make_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
+        environment = place_environment(request, pins_of(request), index, exclude_newer, identity_of(run_directory))
         _check_script(request)
         stack.callback(_leave, environment)
         environment.check()

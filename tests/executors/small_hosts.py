@@ -95,13 +95,13 @@ def over(hosts: Sequence[SmallHost], monkeypatch: pytest.MonkeyPatch) -> list[Sp
     """Have runs of this test use these hosts: the environments that were made, as they are made."""
     made: list[SpreadEnvironment] = []
 
-    def make(request, pins, index, before, run_id, *, to_plan=False):  # type: ignore[no-untyped-def]
+    def make(request, pins, index, before, run_id):  # type: ignore[no-untyped-def]
         for host in hosts:
-            local = make_environment(request, pins, index, before, run_id, to_plan=to_plan)
+            local = make_environment(request, pins, index, before, run_id)
             host.environment = SmallEnvironment(local, host)
         slots = -(-request.workers // len(hosts))
         made.append(SpreadEnvironment(hosts, slots=slots, heartbeat=request.heartbeat))
         return made[-1]
 
-    monkeypatch.setattr(session, "make_environment", make)
+    monkeypatch.setattr(session, "place_environment", make)
     return made

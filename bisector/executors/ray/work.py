@@ -115,16 +115,18 @@ def _environment(setting: Setting) -> Environment:
 
         request: RunRequest = adapter(RunRequest).validate_json(setting.request)
         if request.build_on:
-            from bisector.executors.health import HealthyEnvironment
             from bisector.executors.ray.passed import FetchingImages
 
-            fetching = FetchingImages(request, setting.run_id)
-            _made[setting.run_id] = HealthyEnvironment(fetching, request.health) if request.health else fetching
-            return _made[setting.run_id]
-        request = replace(request, executor="local", hosts=(), workers=1)
-        index = read_index(request.index, os.environ, Path.cwd())
-        before = datetime.fromisoformat(setting.exclude_newer)
-        _made[setting.run_id] = make_environment(request, setting.pins, index, before, setting.run_id)
+            environment: Environment = FetchingImages(request, setting.run_id)
+        else:
+            index = read_index(request.index, os.environ, Path.cwd())
+            before = datetime.fromisoformat(setting.exclude_newer)
+            environment = make_environment(request, setting.pins, index, before, setting.run_id)
+        if request.health:
+            from bisector.executors.health import HealthyEnvironment
+
+            environment = HealthyEnvironment(environment, request.health)
+        _made[setting.run_id] = environment
     return _made[setting.run_id]
 
 
