@@ -19,6 +19,7 @@ from typing import Literal
 from bisector.caches import WORK, cache_variables, fresh_directories
 from bisector.model import Candidate, Ended, Signature, SmokeRun, SmokeScript
 from bisector.processes.tree import MARKER
+from pins.choices import not_there
 from pins.errors import EnvironmentFailureError, UsageError
 
 __all__ = [
@@ -83,7 +84,7 @@ def check_script(path: Path, *, local: bool = True) -> None:
         EnvironmentFailureError: what it says runs it is not on this machine.
     """
     if not path.exists():
-        raise UsageError(f"the smoke script {path} does not exist")
+        raise UsageError(f"the smoke script {not_there(path)}")
     if not path.is_file():
         raise UsageError(f"the smoke script {path} is a directory or a device; name a file")
     try:

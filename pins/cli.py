@@ -1,32 +1,62 @@
 """The command `pins`.
 
-Only what `--help` needs is imported here. Commands live in modules of their own, each with its app of one command;
-how a command ends, and where its result goes, is said in `pins.command_line`.
+Only what `--help` needs is imported here, and where one command is asked for, only that one. Commands live in modules
+of their own, each with its app of one or a few commands; how a command ends, and where its result goes, is said in
+`pins.command_line`.
 """
 
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from pins.command_line import new_app, start
-from pins.commands_ack import app as ack_app
-from pins.commands_check import app as check_app
-from pins.commands_drift import app as drift_app
-from pins.commands_files import app as files_app
-from pins.commands_hold import app as hold_app
-from pins.commands_schedule import app as schedule_app
-from pins.commands_suggest import app as suggest_app
-from pins.commands_windows import app as windows_app
 
-app = new_app(
-    "Say what a file pins, what fits, and what has moved; edit it in place.\n\n"
-    "\b\nExamples:\n  pins show docker/Dockerfile\n  pins windows docker/Dockerfile\n  pins drift docker/"
-)
+COMMANDS = {
+    **dict.fromkeys(("show", "diff", "set"), "files"),
+    "check": "check",
+    **dict.fromkeys(("windows", "why"), "windows"),
+    "suggest": "suggest",
+    "drift": "drift",
+    "hold": "hold",
+    "ack": "ack",
+    "schedule": "schedule",
+}
+"""Every command, in the order in which help lists them, and which module `pins.commands_...` holds it."""
 
 
 def main() -> None:
     """The console command."""
-    start(app, "pins")
+    asked = COMMANDS.get(next(iter(sys.argv[1:]), ""))
+    start(app_of([asked]) if asked else whole_app(), "pins")
+
+
+@cache
+def whole_app() -> typer.Typer:
+    """The app with every command."""
+    return app_of(dict.fromkeys(COMMANDS.values()))
+
+
+def app_of(modules: Iterable[str]) -> typer.Typer:
+    """The app with the commands of some modules."""
+    app = new_app(
+        "Say what a file pins, what fits, and what has moved; edit it in place.\n\n"
+        "\b\nExamples:\n  pins show docker/Dockerfile\n  pins windows docker/Dockerfile\n  pins drift docker/"
+    )
+    app.callback()(_pins)
+    for module in modules:
+        app.add_typer(import_module(f"pins.commands_{module}").app)
+    return app
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """`app`, with every command: made when somebody looks at it."""
+    if name == "app":
+        return whole_app()
+    raise AttributeError(name)
 
 
 def _version(asked: bool) -> None:
@@ -37,18 +67,7 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _pins(
     version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Show it.")] = False,
 ) -> None:
     pass
-
-
-app.add_typer(files_app)
-app.add_typer(check_app)
-app.add_typer(windows_app)
-app.add_typer(suggest_app)
-app.add_typer(drift_app)
-app.add_typer(hold_app)
-app.add_typer(ack_app)
-app.add_typer(schedule_app)

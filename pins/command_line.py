@@ -28,6 +28,8 @@ P = ParamSpec("P")
 
 FAULT = 70
 INTERRUPTED = 130
+STANDARD_OUTPUT = "-"
+"""As the file of `--output`."""
 MACHINE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
@@ -145,7 +147,7 @@ def _how_to_go_on(interruption: KeyboardInterrupt) -> str:
 
 
 def deliver(text: str | bytes, output: Path | None, code: int = 0) -> int:
-    """Put a result where it belongs: on standard output, or in `output`, which is replaced as a whole.
+    """Put a result where it belongs: on standard output (also "-"), or in `output`, which is replaced as a whole.
 
     Bytes, such as a patch of a file in another encoding, arrive as they are.
 
@@ -160,7 +162,7 @@ def deliver(text: str | bytes, output: Path | None, code: int = 0) -> int:
         text = text if text.endswith("\n") else text + "\n"
         # A name of a file may be no text, which no encoding takes.
         text = text.encode("utf-8", "backslashreplace").decode()
-    if output is not None:
+    if output is not None and str(output) != STANDARD_OUTPUT:
         _replace(output, text)
         return code
     make_room()
@@ -195,7 +197,7 @@ def check_output(output: Path | None) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    if output is None:
+    if output is None or str(output) == STANDARD_OUTPUT:
         return
     place = output if output.exists() and not output.is_file() else output.resolve().parent  # a file is replaced
     if output.is_dir():

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pins.choices import did_you_mean
 from pins.command_line import deliver, guarded, new_app, say, wants_color
 from pins.common_options import (
     FINDING_FORMATS,
@@ -193,7 +194,8 @@ def _about_rules(explain: str, output_format: str, output: Path | None, no_color
     if not explain:
         return rules_text(RULES)
     if explain not in BY_NAME:
-        raise UsageError(f"--explain {explain!r}: there is no such rule; `pins check --rules` lists them")
+        near = did_you_mean(explain, BY_NAME)
+        raise UsageError(f"--explain {explain!r}: there is no such rule{near}; `pins check --rules` lists them")
     from pins.drawing import drawn
     from pins.report.hazards_document import rule_document
 

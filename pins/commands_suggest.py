@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pins.choices import not_there, one_of
 from pins.command_line import deliver, guarded, new_app, say
 from pins.common_options import AllOptions, Format, NoColor, Output, Quiet, Verbose, check_common
 from pins.drawing import drawn
@@ -76,14 +77,11 @@ def _suggest(
     from pins.windows_request import WindowsRequest, moment
 
     check_common(output_format, output, quiet, verbose)
-    try:
-        wanted = Policy(policy)
-    except ValueError:
-        raise UsageError(f"--policy {policy!r} is not one of {', '.join(Policy)}") from None
+    wanted = Policy(one_of(policy, "--policy", tuple(Policy)))
     if write and branch:
         raise UsageError("--write changes the file, --branch makes a commit beside it; give one of them")
     if not file.is_file():
-        raise UsageError(f"{file} is not a file")
+        raise UsageError(f"{file} is not a file" if file.exists() else not_there(file))
     from datetime import UTC
 
     bisected = tuple(read_bisection(document_of(name), f"--run {name}") for name in run or ())

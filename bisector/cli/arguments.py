@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from bisector.request import PinRange
+from pins.choices import one_of
 from pins.errors import UsageError
 from pins.home import expanded
 
@@ -223,10 +224,7 @@ def parse_confidence(text: str) -> float:
 
 def parse_choice(text: str, option: str, choices: Sequence[str]) -> str:
     """One of a few words."""
-    if text not in choices:
-        *most, last = choices
-        raise wrong(option, text, "is none of its values", f"{', '.join(most)} or {last}; try {option} {choices[0]}")
-    return text
+    return one_of(text, option, choices)
 
 
 def parse_pattern(text: str, option: str) -> str:

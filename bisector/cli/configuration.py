@@ -13,6 +13,7 @@ from typing import Any
 
 from bisector.cli.arguments import parse_path
 from bisector.cli.options import BY_NAME, PATHS, RunOptions, key_of, kind_of
+from pins.choices import not_there
 from pins.errors import UsageError
 
 FILE = "bisect.toml"
@@ -73,6 +74,8 @@ def combined(typed: RunOptions, configured: RunOptions) -> RunOptions:
 def _parse(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError as error:
+        raise UsageError(f"the configuration {not_there(path)}") from error
     except OSError as error:
         raise UsageError(f"the configuration {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

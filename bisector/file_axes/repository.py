@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pins.errors import EnvironmentFailureError, UsageError
+from pins.files.local_git import no_revision
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Repository:
         try:
             found = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         except EnvironmentFailureError:
-            raise UsageError(f"{self.top} has no revision {revision!r}") from None
+            raise UsageError(no_revision(self.top, revision)) from None
         return self.commits([found.decode().strip()])[0]
 
     def commits(self, ids: Sequence[str]) -> list[Commit]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from pins.choices import did_you_mean
 from pins.drift.model import Rule
 from pins.drift.table import RULES
 from pins.errors import UsageError
@@ -30,6 +31,7 @@ def _named(texts: Iterable[str], option: str, rules: tuple[Rule, ...]) -> set[st
     for text in (part.strip() for given in texts for part in given.split(",")):
         matching = {rule.id for rule in rules if text and (rule.id.startswith(text) or text.lower() == "all")}
         if text and not matching:
-            raise UsageError(f"{option} {text!r}: there is no such rule; `pins drift --rules` lists them")
+            near = did_you_mean(text, [rule.id for rule in rules])
+            raise UsageError(f"{option} {text!r}: there is no such rule{near}; `pins drift --rules` lists them")
         found |= matching
     return found

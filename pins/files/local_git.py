@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from pins.choices import did_you_mean
 from pins.errors import EnvironmentFailureError
 
 _OTHER_REPOSITORY = frozenset(
@@ -81,3 +82,18 @@ def ask_git(directory: Path, *arguments: str, given: bytes = b"") -> Answer:
         return Answer(ok=False, output=b"", complaint=str(error))
     said = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return Answer(done.returncode == 0, done.stdout, said[-1] if said else "")
+
+
+def no_revision(top: Path, revision: str) -> str:
+    """What to say of a revision that a repository has not: names of its own that are alike, or that it is shallow."""
+    try:
+        names = ask_git(top, "for-each-ref", "--format=%(refname:short)").output.decode(errors="replace").split()
+        shallow = ask_git(top, "rev-parse", "--is-shallow-repository").output.strip() == b"true"
+    except EnvironmentFailureError:
+        names, shallow = [], False
+    near = did_you_mean(revision, names)
+    if shallow and not near:
+        near = "; the clone is shallow: `git fetch --unshallow --tags` brings the rest"
+    elif not near:
+        near = "; `git fetch --tags` brings what its remote has meanwhile"
+    return f"{top} has no revision {revision!r}{near}"

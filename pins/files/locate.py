@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from pins.choices import not_there
 from pins.errors import EnvironmentFailureError, UsageError
 from pins.files.context import Commit, Context, Directory
-from pins.files.local_git import ask_git
+from pins.files.local_git import ask_git, no_revision
 from pins.files.patterns import Pattern, read_patterns
 
 
@@ -94,7 +95,7 @@ def locate(path: Path, revision: str = "") -> tuple[Tree, str]:
     """
     absolute = Path(os.path.normpath(path.absolute()))
     if not revision and not _exists(absolute):
-        raise UsageError(f"{path} does not exist")
+        raise UsageError(not_there(path))
     if revision.startswith("-") or not revision.isprintable():
         raise UsageError(f"{revision!r} is not a revision")
     nearest = absolute
@@ -107,7 +108,7 @@ def locate(path: Path, revision: str = "") -> tuple[Tree, str]:
         root = absolute if absolute.is_dir() else absolute.parent
         return Tree(root, "", repository=False), "" if absolute.is_dir() else absolute.name
     if revision and not has_commit(top, revision):
-        raise UsageError(f"{top} has no revision {revision!r}")
+        raise UsageError(no_revision(top, revision))
     real = nearest.resolve() / absolute.relative_to(nearest)
     relative = real.relative_to(top.resolve()).as_posix()
     return Tree(top, revision, repository=True, bare=bare), "" if relative == "." else relative

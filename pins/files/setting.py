@@ -8,6 +8,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from pins.choices import not_there
 from pins.errors import EnvironmentFailureError, UsageError
 from pins.files.dated_comment import date_edit
 from pins.files.edit import Edit, apply, edits_for
@@ -119,7 +120,7 @@ def set_pins(request: SetRequest) -> SetResult:
         UsageError: a pin does not exist, is written in several places and none was chosen, or cannot hold the value.
     """
     if not request.file.is_file():
-        raise UsageError(f"{request.file} is not a file")
+        raise UsageError(not_there(request.file) if not request.file.exists() else f"{request.file} is not a file")
     if kind_of(request.file.name) == "lock":
         raise UsageError(
             f"{request.file} is written by the tool that resolved it; change what it was made from, and lock again"

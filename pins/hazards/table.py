@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from pins.choices import did_you_mean
 from pins.errors import UsageError
 from pins.hazards.catalogue import arguments, commands, packages, references
 from pins.hazards.model import Rule
@@ -31,6 +32,7 @@ def _named(texts: Iterable[str], option: str) -> set[str]:
             continue
         matching = {rule.name for rule in RULES if rule.name.startswith(text) or text.lower() == "all"}
         if not matching:
-            raise UsageError(f"{option} {text!r}: there is no such rule; `pins check --rules` lists them")
+            near = did_you_mean(text, [rule.name for rule in RULES])
+            raise UsageError(f"{option} {text!r}: there is no such rule{near}; `pins check --rules` lists them")
         found |= matching
     return found

@@ -214,3 +214,10 @@ def test_a_current_directory_that_is_gone_is_no_fault_of_the_program(tmp_path: P
     result = subprocess.run(words, **settings(tmp_path))  # type: ignore[call-overload]
     assert result.returncode == 6
     assert "current directory is gone" in result.stderr
+
+
+def test_a_dash_is_standard_output(tmp_path: Path) -> None:
+    body = "from pathlib import Path\nfrom pins.command_line import check_output\ncheck_output(Path('-'))\n"
+    result = ended(f"{body}return deliver('result', Path('-'))", tmp_path, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "result\n")
+    assert not (tmp_path / "-").exists()
