@@ -146,6 +146,7 @@ def _make(
             from pins.sources.page_cache import cache_directory
 
             cache = cache_directory(os.environ)
+            sources = _commit_sources(request, clones, cache)
             environment = VenvEnvironment(
                 request.requirements,
                 index,
@@ -154,15 +155,16 @@ def _make(
                 build_timeout=request.build_timeout,
                 pins=pins,
                 held={pin: value for pin, value in request.fixed if pin not in clones},
-                commits=_commit_sources(request, clones, cache),
+                commits=sources,
             )
             if not to_plan:
-                return environment
+                return _feasible_commits(environment, request, sources)
             from bisector.feasibility.packages import PlannedPackages
 
             held = tuple(pin for pin, _ in request.fixed)
             packages = [pin for pin in (*pins, *held) if pin not in clones]
-            return PlannedPackages(environment, packages, clones, exclude_newer, cache)
+            planned = PlannedPackages(environment, packages, clones, exclude_newer, cache)
+            return _feasible_commits(planned, request, sources)
         case "command":
             from bisector.environments.command import CommandEnvironment
             from bisector.environments.command_checkouts import CommandCheckouts
@@ -199,6 +201,26 @@ def _make(
             )
             return feasible_arguments(images, request, docker, pins, index, cache_directory(os.environ))
     raise UsageError(f"no environment is called {request.environment!r}; there are venv, docker, command and image")
+
+
+def _feasible_commits(
+    environment: Environment, request: RunRequest, sources: "Mapping[str, CommitSource]"
+) -> Environment:
+    """The environment, which refuses commits that require other versions than package pins have."""
+    if not sources:
+        return environment
+    from bisector.feasibility.commits import CommitProject, FeasibleCommits
+    from bisector.git_axes import with_commits
+    from bisector.model import Candidate
+
+    clones = {pin: source.clone for pin, source in sources.items()}
+
+    def ends() -> tuple[Candidate, ...]:
+        both = ([(pin.pin, pin.good) for pin in request.pins], [(pin.pin, pin.bad) for pin in request.pins])
+        return tuple(Candidate(with_commits((*end, *request.fixed), clones)) for end in both)
+
+    projects = [CommitProject(pin, source.clone, source.subdirectory) for pin, source in sources.items()]
+    return FeasibleCommits(environment, projects, ends)
 
 
 def _commit_sources(request: RunRequest, clones: "Mapping[str, Clone]", cache: Path) -> "Mapping[str, CommitSource]":

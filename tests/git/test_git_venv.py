@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.git.conftest import clone_of
 from tests.git.repository_builder import RepositoryBuilder
 from tests.local_index import LocalIndex
 
@@ -187,3 +188,64 @@ def test_mistakes_are_said_before_anything_is_built(
     builder.write()
     code, _, errors = bisector.run(*words, "--repo", f"thing={builder.directory}", script="")
     assert (code, said in errors) == (2, True), errors
+
+
+def test_what_a_tree_requires_keeps_candidates_from_being_built_that_cannot_be(
+    builder: RepositoryBuilder, bisector: Bisector, local_index: LocalIndex
+) -> None:
+    for number, wanted in enumerate(("widget<2", "widget<2", "widget>=2", "widget>=2")):
+        files = project("thing", f"n = {number}")
+        files["pyproject.toml"] = PYPROJECT.format(name="thing", more=f'dependencies = ["{wanted}"]')
+        builder.add(f"c{number}", *([f"c{number - 1}"] if number else []), files=files)
+    builder.write()
+    for version in ("1.0", "1.5", "2.0", "3.0"):
+        local_index.add("widget", version)
+    words = ("--pin", "thing=main~3..main", "--pin", "widget=1.0..3.0", "--repo", f"thing={builder.directory}")
+    code, plan, said = bisector.run(*words, "--plan", script="")
+    assert code == 0, said
+    told = json.dumps(plan)
+    assert f"thing {builder.ids['c2'][:12]} requires widget>=2 (pyproject.toml:8), and widget is 1.0" in told
+    script = "import importlib.metadata as m, thing\nassert thing.n < 3, thing.n\n"
+    code, result, said = bisector.run(*words, "--repeat", "1", script=script)
+    assert code == 0, said
+    assert builder.name_of(result["culprit"]["new"]) == "c3"
+    for probe in result["probes"]:
+        commit, version = builder.name_of(probe["candidate"]["thing"]), probe["candidate"]["widget"]
+        fits = (commit in ("c0", "c1")) == (version < "2")
+        assert fits or probe["outcome"] == "UNBUILDABLE"
+        assert fits or "requires widget" in json.dumps(probe), "the reason is our own, and nothing was built"
+
+
+def test_what_a_tree_requires_is_not_believed_where_an_end_breaks_it(
+    builder: RepositoryBuilder, local_index: LocalIndex, tmp_path: Path
+) -> None:
+    from bisector.environments.base import InfeasibleError
+    from bisector.feasibility.commits import CommitProject, FeasibleCommits
+    from bisector.model import Candidate
+
+    wanted = ["widget<2", "gadget==1; sys_platform == 'x'"]
+    setup = f"from setuptools import setup\nsetup(name='thing', install_requires={wanted})\n"
+    builder.add("a", files={"setup.py": setup})
+    builder.write()
+    clone = clone_of(builder, tmp_path / "cache")
+
+    class Asked:
+        interpreter = None
+        resolved: list[Candidate] = []  # noqa: RUF012 - one test
+
+        def resolve(self, candidate: Candidate) -> None:
+            self.resolved.append(candidate)
+
+    def candidate(commit: str, **pins: str) -> Candidate:
+        return Candidate((("thing", builder.ids[commit]), *pins.items()))
+
+    ends: list[Candidate] = []
+    asked = Asked()
+    environment = FeasibleCommits(asked, [CommitProject("thing", clone)], lambda: ends)  # type: ignore[arg-type]
+    with pytest.raises(InfeasibleError, match=r"requires widget<2 \(setup.py:2\), and Widget is 2.1"):
+        environment.resolve(candidate("a", Widget="2.1"))
+    environment.resolve(candidate("a", Widget="1.9", gadget="7"))
+    assert len(asked.resolved) == 1, "one fits, and the other requirement is for another platform"
+    believing = FeasibleCommits(asked, [CommitProject("thing", clone)], lambda: [candidate("a", widget="3.0")])  # type: ignore[arg-type]
+    believing.resolve(candidate("a", widget="2.1"))
+    assert len(asked.resolved) == 2, "an end breaks it, so that it cannot be as the files say"
