@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from packaging.markers import Marker
+from packaging.markers import InvalidMarker, Marker
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -127,17 +127,28 @@ class SolutionCheck:
 
 class _Parsed:
     def __init__(self, text: str) -> None:
-        requirement = Requirement(text)
+        before, semicolon, marker = text.partition(";")
+        apart = bool(semicolon) and "@" not in before and bool(marker.strip())
+        requirement = Requirement(before if apart else text)
         self.name = canonicalize_name(requirement.name)
         self.extras = tuple(canonicalize_name(extra) for extra in requirement.extras)
-        self.marker: Marker | None = requirement.marker
-        self.marker_text = str(requirement.marker or "")
+        self.marker: Marker | None = _marker(marker.strip()) if apart else requirement.marker
+        self.marker_text = str(self.marker or "")
         # As packaging writes it; without "or", what stands at either end must hold.
         ends = re.search(r'^extra == "([^"]+)"|(?:^|and )extra == "([^"]+)"$', self.marker_text)
         plain = ends is not None and " or " not in re.sub(r"\([^()]*\)", "", self.marker_text)
         self.for_an_extra = (ends[1] or ends[2]) if ends is not None and plain else ""
         self.specifiers = str(requirement.specifier)
         self.url = requirement.url or ""
+
+
+@lru_cache(maxsize=16384)
+def _marker(text: str) -> Marker:
+    """A marker by itself: many lines have the same, and it takes longer than the rest of them."""
+    try:
+        return Marker(text)
+    except InvalidMarker as error:
+        raise InvalidRequirement(str(error)) from error
 
 
 @lru_cache(maxsize=65536)
