@@ -1,11 +1,12 @@
 """All windows of six packages beside one `uv pip compile`, and beside one for each version.
 
-    scripts/bench/windows [--runs 5] [--versions 40] [--universe torch]
+    scripts/bench/windows [--runs 5] [--versions 40] [--universe torch] [--latency 0 20 50]
 
 An index on localhost, a process of its own, holds the frozen universe (tests/resolve/universes). Each run of either
 tool is a new process; cold means an empty cache, warm the cache of the run before. One call per version is measured on
 some of the versions, spread evenly, and multiplied. Medians of the runs, processor seconds besides; a busy machine
-stretches all of them alike.
+stretches all of them alike. The index waits for each of the latencies before every answer, as one in a network does:
+one call per version is measured without it only.
 """
 
 import argparse
@@ -33,7 +34,9 @@ sys.path.insert(0, {root!r})
 from tests.resolve.frozen import FrozenIndex, frozen
 with FrozenIndex(frozen({name!r})) as index:
     print(index.url, flush=True)
-    sys.stdin.read()
+    for line in sys.stdin:
+        index.delay(float(line)) if float(line) else index.recover()
+        print("so be it", flush=True)
 """
 
 
@@ -145,7 +148,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--universe", default="torch")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--versions", type=int, default=40)
+    parser.add_argument("--versions", type=int, default=40, help="0 leaves one call per version out")
+    parser.add_argument("--latency", type=float, nargs="+", default=[0.0], metavar="MS")
     arguments = parser.parse_args()
     universe = frozen(arguments.universe)
     serving = [sys.executable, "-c", SERVE.format(root=str(ROOT), name=arguments.universe)]
@@ -164,25 +168,26 @@ def main() -> None:
             lambda environment: measure(ours(universe, url), environment),
         ]
         alternating(commands, 1)  # the index makes its answers
-        (uv_cold, uv_warm), (our_cold, our_warm) = alternating(commands, arguments.runs)
-        count, all_cold, all_warm = per_version(universe, url, arguments.versions, str(file))
+        load = os.getloadavg()[0]
+        for latency in arguments.latency:
+            print(latency / 1000, file=server.stdin, flush=True)
+            server.stdout.readline()
+            (uv_cold, uv_warm), (our_cold, our_warm) = alternating(commands, arguments.runs)
+            print(f"{f'{latency:g} ms an answer':34}{'cold':>16}{'warm':>16}   seconds on the clock (processor)")
+            for title, cold, warm in (("one uv pip compile", uv_cold, uv_warm), ("all windows", our_cold, our_warm)):
+                print(f"{title:34}" + "".join(f"{s:9.2f} ({p:4.2f})" for s, p in (median(cold), median(warm))))
+            for word, mine, theirs in (("cold", our_cold, uv_cold), ("warm", our_warm, uv_warm)):
+                clock, processor = (a / b for a, b in zip(median(mine), median(theirs), strict=True))
+                print(f"{word}: {clock:.2f} times one uv call ({processor:.2f} of the processor)")
+            if not latency and arguments.versions:
+                count, *every = per_version(universe, url, arguments.versions, str(file))
+                print(f"{f'one uv pip compile for each of {count}':34}" + "".join(f"{s:9.1f}       " for s in every))
+                for word, mine, all_of_them in zip(("cold", "warm"), (our_cold, our_warm), every, strict=True):
+                    print(f"{word}: {all_of_them / median(mine)[0]:.0f} times faster than one per version")
         server.stdin.close()
-    print(f"{'':34}{'cold':>16}{'warm':>16}   seconds on the clock (processor)")
-    for title, cold, warm in (("one uv pip compile", uv_cold, uv_warm), ("all windows", our_cold, our_warm)):
-        print(f"{title:34}" + "".join(f"{s:9.2f} ({p:4.2f})" for s, p in (median(cold), median(warm))))
-    print(f"{f'one uv pip compile for each of {count}':34}{all_cold:9.1f}       {all_warm:9.1f}")
-    for word, cold_or_warm, theirs, every in (
-        ("cold", our_cold, uv_cold, all_cold),
-        ("warm", our_warm, uv_warm, all_warm),
-    ):
-        mine = median(cold_or_warm)[0]
-        times = every / mine
-        print(
-            f"{word}: {mine / median(theirs)[0]:.2f} times one uv call; {times:.0f} times faster than one per version"
-        )
     windows = json.loads(our_warm[-1].output)["packages"]
     print(f"{our_warm[-1].said.strip().splitlines()[-1]}; {sum(len(w['versions']) for w in windows)} versions inside")
-    print(f"memory: {max(m.megabytes for m in our_cold + our_warm):.0f} MB")
+    print(f"memory: {max(m.megabytes for m in our_cold + our_warm):.0f} MB; load of the machine at first {load:.1f}")
 
 
 if __name__ == "__main__":
