@@ -132,4 +132,6 @@ class Evidence:
         return sorted(judged + [(candidate, False) for candidate in self._expand(self._unjudgeable)])
 
     def _expand(self, builds: set[int]) -> list[int]:
+        if not self._members:
+            return sorted(builds)
         return sorted(member for build in builds for member in self.members(build))

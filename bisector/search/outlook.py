@@ -56,24 +56,23 @@ class Outlook:
     def __init__(self, belief: Belief, in_flight: Sequence[int] = ()) -> None:
         """Enumerate the outcomes of `in_flight` (a candidate that is being run twice stands there twice)."""
         self.belief = belief
+        self.in_flight = bool(in_flight)
         self.marks = sorted({*belief.marks, *in_flight}) if in_flight else belief.marks
-        self.weights: list[float] = []
-        self.if_good: list[float] = []
-        self.if_bad: list[float] = []
-        self.consistent: list[bool] = []
-        entropy_if_good, entropy_if_bad = [], []
-        group = 0
-        for low, high in pairwise(self.marks):
-            while belief.marks[group + 1] < high:
-                group += 1
-            part = 1.0 if not in_flight else belief.share(group, high) - belief.share(group, low)
-            fit = belief.fits[group]
-            self.weights.append(belief.weights[group] * part)
-            self.if_good.append(fit.fail_if_good)
-            self.if_bad.append(fit.fail_if_bad)
-            self.consistent.append(belief.consistent[group])
-            entropy_if_good.append(fit.entropy_if_good)
-            entropy_if_bad.append(fit.entropy_if_bad)
+        if in_flight:
+            groups = [belief.group_of(high) for high in self.marks[1:]]
+            shares = [
+                belief.share(group, high) - belief.share(group, low)
+                for group, (low, high) in zip(groups, pairwise(self.marks), strict=True)
+            ]
+            self.weights = [belief.weights[group] * share for group, share in zip(groups, shares, strict=True)]
+            self.consistent = [belief.consistent[group] for group in groups]
+            fits = [belief.fits[group] for group in groups]
+        else:
+            self.weights, self.consistent, fits = belief.weights, belief.consistent, belief.fits
+        self.if_good = [fit.fail_if_good for fit in fits]
+        self.if_bad = [fit.fail_if_bad for fit in fits]
+        entropy_if_good = [fit.entropy_if_good for fit in fits]
+        entropy_if_bad = [fit.entropy_if_bad for fit in fits]
         self._noise_below = _sums(self.weights, entropy_if_bad)
         self._noise_above = _sums(self.weights[::-1], entropy_if_good[::-1])[::-1]
         self._entropy_if_good, self._entropy_if_bad = entropy_if_good, entropy_if_bad

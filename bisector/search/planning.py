@@ -19,6 +19,8 @@ FEW_REPEATS = 2
 CHEAPER = 0.25
 """A candidate off the best place is looked at where it costs no more than this share of the best one."""
 NEGLIGIBLE = 1e-9
+NEGLIGIBLE_DIFFERENCE = 1e-8
+"""Candidates whose information differs by less than this share count as equal."""
 NEGLIGIBLE_SHARE = 0.01
 """Beside the likeliest group of hypotheses, one that has no more than this of its weight is not looked into."""
 
@@ -37,8 +39,7 @@ def plan(known: Knowledge, running: Counter[int], in_flight: Sequence[int], cost
     untried = _untried(known, outlook, limits, costs)
     trials = [trial for trial in untried if not running or not running[evidence.build_of(trial[0])]]
     if not trials or _may_repeat(known, costs):
-        repeats = zip(belief.marks[1:-1], outlook.at_marks(), strict=True)
-        trials += [(mark, bits) for mark, bits in repeats if not known.untestable or not evidence.untestable(mark)]
+        trials += _repeats(known, outlook)
     best = _best(known, trials, costs)
     if best is None:
         return Wait() if in_flight else give_up(known, "no candidate that can be tested would tell more")
@@ -47,6 +48,18 @@ def plan(known: Knowledge, running: Counter[int], in_flight: Sequence[int], cost
         return Wait()
     name = {0: "good end", known.steps: "bad end"}.get(candidate, "search")
     return Probe(candidate, f"{name} again" if evidence.tested(candidate) else name)
+
+
+def _repeats(known: Knowledge, outlook: Outlook) -> list[tuple[int, float]]:
+    """The tested candidates of which another run tells the most, and how much: each costs one run."""
+    marks = known.belief.marks[1:-1]
+    found = [
+        (mark, bits)
+        for mark, bits in zip(marks, outlook.at_marks(), strict=True)
+        if not known.untestable or not known.evidence.untestable(mark)
+    ]
+    least = max((bits for _, bits in found), default=0.0) * (1.0 - NEGLIGIBLE_DIFFERENCE)
+    return [trial for trial in found if trial[1] >= least]
 
 
 def _may_repeat(known: Knowledge, costs: Costs) -> bool:
@@ -66,26 +79,36 @@ def _may_repeat(known: Knowledge, costs: Costs) -> bool:
 def _untried(known: Knowledge, outlook: Outlook, limits: tuple[int, int], costs: Costs) -> Iterator[tuple[int, float]]:
     """Untried candidates to compare, and what they tell: in each group those around the best place, and built ones.
 
-    Also those nearest to the best place of which the build takes much less time.
+    Also those nearest to the best place of which the build takes much less time. Where all builds cost the same and
+    nothing is in flight, a group whose best place tells less than a candidate before it is not looked into.
     """
-    belief, built, below = known.belief, known.built, known.belief.below
+    belief, below = known.belief, known.belief.below
+    tested = set(belief.marks)
+    spare = [candidate for candidate in known.built if candidate not in tested]
+    alike = not (spare or known.untestable or outlook.in_flight) and costs.building is None
     least = max(NEGLIGIBLE, NEGLIGIBLE_SHARE * max(outlook.weights))
+    most = 0.0
     for part, (low, high) in enumerate(pairwise(outlook.marks)):
         if outlook.weights[part] <= least or high - low < 2 or low < limits[0] or high > limits[1]:
             continue
+        share = outlook.best_share(part)
+        if alike and not outlook.consistent[part] and outlook.at_share(part, share) < most:
+            continue
         start, mass = below[low + 1], below[high + 1] - below[low + 1]
-        best = _at_share(outlook, part, low, high)
+        best = _at_share(below, low, high, share)
         near = {best} if outlook.consistent[part] else {best - 1, best, best + 1}
-        if known.untestable_within(low, high):
-            group = belief.group_of(high)
-            near = {candidate for gap in known.worthy(group) for candidate in gap if low < candidate < high}
-        index = bisect_left(built, best)
-        near.update(built[max(0, index - 1) : index + 1])
-        near.update(_cheaper(costs, low, high, best))
+        if not alike:
+            if known.untestable_within(low, high):
+                group = belief.group_of(high)
+                near = {candidate for gap in known.worthy(group) for candidate in gap if low < candidate < high}
+            index = bisect_left(spare, best)
+            near.update(spare[max(0, index - 1) : index + 1])
+            near.update(_cheaper(costs, low, high, best))
         for candidate in near:
             if max(low, -1) < candidate < min(high, known.steps + 1) and not known.evidence.untestable(candidate):
-                share = (below[candidate + 1] - start) / mass if mass > 0.0 else 0.0
-                yield candidate, outlook.at_share(part, share)
+                bits = outlook.at_share(part, (below[candidate + 1] - start) / mass if mass > 0.0 else 0.0)
+                most = max(most, bits * (1.0 - NEGLIGIBLE_DIFFERENCE))
+                yield candidate, bits
 
 
 def _cheaper(costs: Costs, low: int, high: int, best: int) -> list[int]:
@@ -98,11 +121,10 @@ def _cheaper(costs: Costs, low: int, high: int, best: int) -> list[int]:
     return [end for end in ends if low < end < high and end != best and costs.building(end) + costs.run <= most]
 
 
-def _at_share(outlook: Outlook, part: int, low: int, high: int) -> int:
-    """The candidate strictly between two that splits the probability between them nearest to the best share."""
-    below = outlook.belief.below
+def _at_share(below: Sequence[float], low: int, high: int, share: float) -> int:
+    """The candidate strictly between two that splits the probability between them nearest to a share."""
     start, mass = below[low + 1], below[high + 1] - below[low + 1]
-    target = start + outlook.best_share(part) * mass
+    target = start + share * mass
     after = min(max(bisect_left(below, target, low + 2, high + 1) - 1, low + 1), high - 1)
     before = max(after - 1, low + 1)
     return before if target - below[before + 1] <= below[after + 1] - target + NEGLIGIBLE * mass else after
