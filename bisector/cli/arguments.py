@@ -30,7 +30,7 @@ _LONGEST = 10 * 365 * 86400.0
 
 
 def parse_pin(text: str, git: Collection[str] = ()) -> PinRange:
-    """`NAME=GOOD..BAD` as an axis; NAME is normalized as package names are.
+    """`NAME=GOOD..BAD` (or `NAME==GOOD..BAD`) as an axis; NAME is normalized as package names are.
 
     Args:
         text: as typed.
@@ -40,7 +40,9 @@ def parse_pin(text: str, git: Collection[str] = ()) -> PinRange:
     name, separator, ends = text.partition("=")
     if not separator:
         raise wrong("--pin", text, "has no '='", expected)
-    good, dots, bad = ends.partition("..")
+    good, dots, bad = ends.removeprefix("=").partition("..")
+    if bad.startswith(".") and bad.lstrip("."):
+        raise wrong("--pin", text, "has more than two dots", f"two: --pin {name}={good}..{bad.lstrip('.')}")
     if not dots:
         raise wrong("--pin", text, "names no range: the good and the bad end go with two dots between", expected)
     if not good or not bad:

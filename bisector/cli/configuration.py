@@ -13,7 +13,7 @@ from typing import Any
 
 from bisector.cli.arguments import parse_path
 from bisector.cli.options import BY_NAME, PATHS, RunOptions, key_of, kind_of
-from pins.choices import not_there
+from pins.choices import did_you_mean
 from pins.errors import UsageError
 
 FILE = "bisect.toml"
@@ -71,17 +71,28 @@ def combined(typed: RunOptions, configured: RunOptions) -> RunOptions:
     return replace(configured, **given)
 
 
+def _meant_otherwise(path: Path) -> str:
+    """What a word that is no configuration was likely meant to be."""
+    if ".." in path.name and "=" in path.name:
+        return f"; a pin is named with --pin {path}"
+    if path.suffix in {".py", ".sh"}:
+        return f"; a smoke script is named with --smoke {path}"
+    if path.name.lower().startswith("dockerfile") or path.suffix.lower() == ".dockerfile":
+        return f"; a Dockerfile is named with --dockerfile {path}"
+    return "" if path.exists() else did_you_mean(path.name, [each.name for each in path.parent.glob("*.toml")])
+
+
 def _parse(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
-        raise UsageError(f"the configuration {not_there(path)}") from error
+        raise UsageError(f"the configuration {path} does not exist{_meant_otherwise(path)}") from error
     except OSError as error:
         raise UsageError(f"the configuration {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"the configuration {path} is not UTF-8 text") from error
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"the configuration {path} is not TOML: {error}") from error
+        raise UsageError(f"the configuration {path} is not TOML: {error}{_meant_otherwise(path)}") from error
 
 
 def _tools(table: Mapping[str, object], path: Path) -> Mapping[str, object]:

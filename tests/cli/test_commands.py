@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from bisector.cli import main
-from bisector.cli.doctor import Finding
+from bisector.cli.machine_checks import Finding
 from bisector.report import result_from_json
 from tests.local_index import LocalIndex
 
@@ -221,6 +222,7 @@ def test_a_single_probe_tells_its_outcome(
     assert (ran.returncode, ran.stdout.splitlines()[0]) == (code, f"{outcome}: widget={value}")
     document = json.loads(bisector("probe", *options, "--format", "json", "--quiet").stdout)
     assert (document["schema"], document["outcome"]) == ("bisector.probe/1", outcome)
+    jsonschema.validate(document, json.loads((ROOT / "docs/schemas/bisector.probe-1.schema.json").read_text()))
     assert Path(document["runs"][0]["log"]).exists()
 
 

@@ -119,7 +119,7 @@ def test_what_no_option_has_is_refused(tmp_path: Path, text: str, said: str) -> 
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="does not exist"):
         read_configuration(tmp_path / "none.toml")
     (tmp_path / "latin.toml").write_bytes(b'smoke = "\xe9"')
     with pytest.raises(UsageError, match="not UTF-8"):
@@ -161,3 +161,23 @@ def test_every_option_can_stand_in_a_file(tmp_path: Path) -> None:
 def test_a_byte_order_mark_is_no_part_of_the_options(tmp_path: Path) -> None:
     (tmp_path / "bisect.toml").write_bytes(b'\xef\xbb\xbfworkers = "3"')
     assert read_configuration(tmp_path / "bisect.toml").workers == "3"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("jinja2=3.0.3..3.1.2", "--pin jinja2=3.0.3..3.1.2"),
+        ("smoke.py", "--smoke smoke.py"),
+        ("Dockerfile.rocm", "--dockerfile Dockerfile.rocm"),
+        ("bisct.toml", "did you mean bisect.toml?"),
+    ],
+)
+def test_a_word_that_is_no_configuration_is_answered_with_what_it_was_meant_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, meant: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bisect.toml").touch()
+    Path("smoke.py").write_text("import jinja2\n")
+    with pytest.raises(UsageError) as error:
+        read_configuration(Path(word))
+    assert meant in error.value.message

@@ -144,7 +144,7 @@ def test_a_file_that_does_not_parse_gives_what_was_read_and_exit_code_3(tmp_path
         (["diff", "Dockerfile", "--rev", "HEAD"], "OLD..NEW"),
         (["diff", "Dockerfile", "--rev", "nope..HEAD"], "nope"),
         (["set", "Dockerfile", "nothing=1"], "no pin 'nothing'"),
-        (["set", "gone", "a=1"], "not a file"),
+        (["set", "gone", "a=1"], "does not exist"),
         (["set", "Dockerfile", "triton=x", "--comment-date", "soon"], "--comment-date"),
     ],
 )
