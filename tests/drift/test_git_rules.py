@@ -52,6 +52,14 @@ def test_a_branch_that_is_ahead_of_its_pin_until_the_pin_follows(watched: Watche
     assert watched.findings(BRANCH_AHEAD) == []
 
 
+def test_of_two_branches_at_the_newest_commit_the_usual_one_is_named(watched: Watched, upstream: Upstream) -> None:
+    pinned = upstream.commit("one", days(-20))
+    upstream.commit("two", days(-15))
+    upstream.git("branch", "dev")
+    watched.write(dockerfile(upstream, pinned[:8]))
+    assert only(watched.findings(BRANCH_AHEAD)).summary.startswith("main of upstream/widget")
+
+
 def test_a_branch_that_moves_daily_is_news_once_at_each_threshold(watched: Watched, upstream: Upstream) -> None:
     watched.write(dockerfile(upstream, upstream.commit("one", days(0))))
     seen = []

@@ -169,6 +169,29 @@ def test_jenkinsfile_gives_the_shell_what_was_named(repository: Path, tmp_path: 
     assert words[-2:] == ["--", ODD]
 
 
+def compiled_by_groovy(text: str, place: Path) -> str:
+    """What Groovy has against a pipeline, "" where it is one to it; Jenkins itself reads pipelines with it."""
+    java = shutil.which("java")
+    if java is None or shutil.which("groovyc") is None:
+        pytest.skip("groovyc, the compiler of Groovy, is not here")
+    place.mkdir()
+    (place / "Pipeline.groovy").write_text(text)
+    done = subprocess.run(
+        ["groovyc", "-d", str(place / "out"), str(place / "Pipeline.groovy")],
+        env={**os.environ, "JAVA_HOME": os.environ.get("JAVA_HOME") or str(Path(java).resolve().parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return "" if done.returncode == 0 else done.stdout + done.stderr or "it failed"
+
+
+def test_jenkinsfile_is_groovy(repository: Path, tmp_path: Path) -> None:
+    text = schedule(repository, "jenkins", ODD)
+    assert compiled_by_groovy(text, tmp_path / "whole") == ""
+    assert "startup failed" in compiled_by_groovy(text.removesuffix("}\n"), tmp_path / "cut")
+
+
 def test_same_repository_gives_the_same_minute_and_another_another(repository: Path) -> None:
     first = schedule(repository, "cron", ODD)
     assert schedule(repository, "cron", ODD) == first

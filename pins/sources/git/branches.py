@@ -11,6 +11,7 @@ from pins.sources.git.program import GitFailedError
 from pins.sources.git.trees import MissingObjectsError
 
 _PLACES = ("refs/heads/", "refs/remotes/origin/", "refs/remotes/upstream/", "refs/tags/", "refs/")
+_USUAL = ("main", "master")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def branch_of(clone: Clone, commit: str = "", *, comment: str = "") -> tuple[str
     head = refs.get(REMOTE_HEAD) or _head(clone)
     if head and (not commit or _holds(clone, head, commit)):
         names = [ref for ref in refs if refs[ref] == head and ref.startswith(_PLACES[:3])]
-        return (_short(names[0]) if names else "HEAD"), head
+        return _most_likely(clone, [_short(name) for name in names]), head
     if not commit:
         return "", ""
     try:
@@ -125,6 +126,18 @@ def _head(clone: Clone) -> str:
         return clone.git("rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode().strip()
     except GitFailedError:
         return ""
+
+
+def _most_likely(clone: Clone, names: list[str]) -> str:
+    """Which of the branches at one commit is the default: as the clone has it from its source, else by its name."""
+    if len(set(names)) > 1:
+        try:
+            told = clone.git("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD").decode("utf-8", "surrogateescape")
+            usual = [_short(told.strip()), *_USUAL]
+        except GitFailedError:
+            usual = list(_USUAL)
+        return next((name for name in usual if name in names), names[0])
+    return names[0] if names else "HEAD"
 
 
 def _short(ref: str) -> str:
