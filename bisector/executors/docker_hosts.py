@@ -100,6 +100,8 @@ def parse_endpoints(text: str, option: str = "--hosts") -> tuple[str, ...]:
             )
         if re.search(r"://[^/@]*:[^/@]*@", endpoint):
             raise UsageError(f"{option}: an address holds a password; let ssh use a key, or name a docker context")
+        if re.search(r"://(?:[^/]*@)?-", endpoint) or re.search(r"://-", endpoint):
+            raise UsageError(f"{option} {endpoint!r}: neither a user nor a host begins with '-'")
         if found.count(endpoint) > 1:
             raise UsageError(f"{option} names {endpoint} twice")
     return found

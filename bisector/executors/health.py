@@ -75,19 +75,17 @@ def command_at(address: str, command: Sequence[str]) -> tuple[str, ...]:
     Raises:
         UsageError: programs cannot be run on that machine.
     """
-    from urllib.parse import urlsplit
+    from bisector.environments.docker.ssh import ssh_words
 
-    parts = urlsplit(address)
-    if parts.scheme == "unix":
+    if address.startswith("unix://"):
         return tuple(command)
-    if parts.scheme != "ssh" or not parts.hostname:
+    words = ssh_words(address, command)
+    if words is None:
         raise UsageError(
             f"--health: nothing but an engine answers at {address}; name the host by ssh://USER@HOST, so that the"
             " command can be run on its machine"
         )
-    port = ("-p", str(parts.port)) if parts.port else ()
-    target = f"{parts.username}@{parts.hostname}" if parts.username else parts.hostname
-    return ("ssh", "-o", "BatchMode=yes", *port, "--", target, shlex.join(command))
+    return words
 
 
 def parse_health(text: str | None) -> tuple[str, ...]:

@@ -229,7 +229,8 @@ def test_a_machine_that_is_sick_from_the_start_does_nothing(ask: Ask, tmp_path: 
 
 def test_a_machine_is_asked_by_ssh_where_the_engine_is_reached_so() -> None:
     asked = command_at("ssh://me@node1:2222", ("rocm-smi", "--showuse all"))
-    assert asked == ("ssh", "-o", "BatchMode=yes", "-p", "2222", "--", "me@node1", "rocm-smi '--showuse all'")
+    assert (asked[0], asked[-3:]) == ("ssh", ("--", "me@node1", "rocm-smi '--showuse all'"))
+    assert asked[asked.index("-p") + 1] == "2222"
     assert command_at("unix:///run/docker.sock", ("true",)) == ("true",)
     with pytest.raises(UsageError, match="nothing but an engine answers"):
         command_at("tcp://node1:2376", ("true",))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bisector.environments.docker.contexts import client_arguments, current_context
+from bisector.environments.docker.ssh import SCHEME, tunnel_to
 from pins.errors import EnvironmentFailureError
 
 if TYPE_CHECKING:
@@ -86,15 +87,19 @@ def engine() -> Iterator["docker.DockerClient"]:
     from docker.errors import APIError, DockerException
 
     variables = engine_variables()
-    context = client_arguments(current_context(variables))
-    common = {"timeout": ANSWER_TIMEOUT, "use_ssh_client": True, "version": "auto"}
+    named = current_context(variables)
+    address = variables.get("DOCKER_HOST") or (named.host if named else "")
+    common = {"timeout": ANSWER_TIMEOUT, "version": "auto"}
     try:
-        client = (
-            docker.DockerClient(**context, **common) if context else docker.from_env(environment=variables, **common)
-        )
+        if address.startswith(f"{SCHEME}://"):
+            client = docker.DockerClient(base_url=tunnel_to(address).url, **common)
+        elif context := client_arguments(named):
+            client = docker.DockerClient(**context, **common)
+        else:
+            client = docker.from_env(environment=variables, **common)
         client.ping()
     except (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-        raise EnvironmentFailureError(_unreachable(error)) from error
+        raise EnvironmentFailureError(_unreachable(error, address)) from error
     try:
         yield client
     except APIError as error:
@@ -131,8 +136,14 @@ def _innermost(error: BaseException) -> str:
         error = inner
 
 
-def _unreachable(error: BaseException) -> str:
+def _unreachable(error: BaseException, named: str = "") -> str:
     address = engine_address()
+    if named.startswith(f"{SCHEME}://"):
+        said = tunnel_to(named).said() or _innermost(error)
+        return (
+            f"no Docker engine answers at {address}: {said}. `docker -H {named} version` asks the same: it must work"
+            " without a question, for a password or a key of the host, and the machine needs a docker command"
+        )
     chain: list[BaseException] = []
     current: BaseException | None = error
     while current is not None:
