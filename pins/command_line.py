@@ -31,6 +31,8 @@ INTERRUPTED = 130
 STANDARD_OUTPUT = "-"
 """As the file of `--output`."""
 MACHINE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+_WRONG_NAMES = {errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES}
+"""Errors of a name that the system does not let one use: the person named it, directly or by its directory."""
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -64,6 +66,7 @@ def collect_garbage_seldom() -> None:
 def start(app: typer.Typer, tool: str, **extra: Any) -> NoReturn:
     """Run a command of `app` and exit: the body of `main`."""
     collect_garbage_seldom()
+    _open_closed_streams()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup means it
             signal.signal(number, _end)
@@ -78,6 +81,18 @@ def start(app: typer.Typer, tool: str, **extra: Any) -> NoReturn:
             raise SystemExit(interrupted_exit_code()) from None
         raise
     raise AssertionError("an app ends the program")
+
+
+def _open_closed_streams() -> None:
+    """Put the null device where standard streams are closed: else the next file that is opened takes their number.
+
+    What a program that is started then writes to its standard error would go into that file.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
 
 
 def _narrowed(app: typer.Typer, words: Sequence[str]) -> typer.Typer:
@@ -123,7 +138,10 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
             _discard(sys.stdout)
             code = 128 + signal.SIGPIPE
         except OSError as error:
-            if error.errno not in MACHINE_ERRORS:
+            if error.errno in _WRONG_NAMES and error.filename is not None:
+                say(f"Error: {os.fsdecode(error.filename)[:200]!r} cannot be used: {error.strerror}; name another")
+                code = UsageError.exit_code
+            elif error.errno not in MACHINE_ERRORS:
                 code = _fault(error)
             else:
                 say(f"Error: this machine failed, so nothing is concluded: {_one_line(error)}")

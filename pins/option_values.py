@@ -49,6 +49,6 @@ class _AsTyped:
             value = _AS_TYPED[self._type](value)
         if not isinstance(value, self._type):
             return None
-        if isinstance(value, Path) and value.exists() and not os.access(value, os.R_OK):
+        if isinstance(value, Path) and os.access(value, os.F_OK) and not os.access(value, os.R_OK):
             return None  # which typer refuses, in its own words
         return value

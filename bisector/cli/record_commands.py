@@ -2,7 +2,7 @@
 
 from bisector.cli.output import page, show
 from bisector.cli.parameters import Run
-from pins.command_line import deliver, guarded, new_app
+from pins.command_line import deliver, guarded, new_app, say
 from pins.common_options import Format, NoColor, Output, Quiet, Verbose, check_common
 
 app = new_app("Look at a run.")
@@ -64,7 +64,10 @@ def _report_again(
     """
     check_common(output_format, output, quiet, verbose)
     from bisector.results import load_result
-    from bisector.runs import find_run
+    from bisector.runs import find_run, is_driven
 
-    show(load_result(find_run(run)), output_format, output, no_color)
+    run_directory = find_run(run)
+    if is_driven(run_directory):
+        say(f"{run_directory.name} is still running: this is what is known so far; `bisector status` follows it.")
+    show(load_result(run_directory), output_format, output, no_color)
     return 0

@@ -358,6 +358,7 @@ def test_a_run_that_is_interrupted_says_how_to_go_on_and_does(
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert "running widget 8" in bisector("status").stdout
+    assert "still running: this is what is known so far" in bisector("report").stderr
     run.send_signal(number)
     output, messages = run.communicate(timeout=60)
     assert (run.returncode, output) == (code, "")
