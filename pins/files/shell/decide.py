@@ -9,6 +9,10 @@ from pins.files.shell.tokens import Token
 from pins.files.shell_pattern import shell_pattern
 from pins.files.values import Value, text_of, unknown_of
 
+_DECIMAL = re.compile(r"-?\d+")
+_ARITHMETIC = re.compile(r"-?(?:0|[1-9]\d*)")
+"""``[[ 010 -eq 8 ]]`` holds, since what stands there is arithmetic; ``[ 010 -eq 10 ]`` holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decider:
@@ -94,7 +98,8 @@ def decide_test(operands: list[str | None], *, double: bool) -> bool | None:
             equal = re.fullmatch(shell_pattern(right), left, re.DOTALL) is not None if double else left == right
             return equal if operator != "!=" else not equal
         case [str(left), "-eq" | "-ne" | "-gt" | "-lt" | "-ge" | "-le" as operator, str(right)]:
-            if not (re.fullmatch(r"-?\d+", left) and re.fullmatch(r"-?\d+", right)):
+            number = _ARITHMETIC if double else _DECIMAL
+            if not (number.fullmatch(left) and number.fullmatch(right)):
                 return None
             a, b = int(left), int(right)
             return {"-eq": a == b, "-ne": a != b, "-gt": a > b, "-lt": a < b, "-ge": a >= b, "-le": a <= b}[operator]
