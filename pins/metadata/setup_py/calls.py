@@ -5,9 +5,8 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
-from pins.metadata.setup_py.expressions import Expressions
 from pins.metadata.setup_py.surroundings import ROOT, TEXT_METHODS, Surroundings
 from pins.metadata.setup_py.values import Function, Known, Names, Symbol, Text, Unknown, Value, assumptions_of, plain
 
@@ -34,7 +33,20 @@ _CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def called(expressions: Expressions, around: Surroundings, node: ast.Call, names: Names) -> Value:
+class Evaluator(Protocol):
+    """What calls ask of whoever evaluates the expressions within them."""
+
+    def value(self, node: ast.expr, names: Names) -> Value:
+        """What an expression comes to."""
+
+    def members(self, value: Value) -> list[Value] | None:
+        """What a loop over a value goes through, None where that is not known."""
+
+    def call_function(self, function: Function, given: list[Value], named: dict[str, Value]) -> Value:
+        """Call a function that the file defines."""
+
+
+def called(expressions: Evaluator, around: Surroundings, node: ast.Call, names: Names) -> Value:
     """What a call gives."""
     given = [expressions.value(part, names) for part in node.args if not isinstance(part, ast.Starred)]
     named = {keyword.arg: expressions.value(keyword.value, names) for keyword in node.keywords if keyword.arg}
@@ -102,7 +114,7 @@ def _of_lists(name: str, given: list[Value], line: int) -> Value | None:
 
 
 def _method(
-    expressions: Expressions, around: Surroundings, node: ast.Call, owner: Known, method: str, given: list[Value]
+    expressions: Evaluator, around: Surroundings, node: ast.Call, owner: Known, method: str, given: list[Value]
 ) -> Value | None:
     parts = [plain(value) for value in given]
     line, rests = node.lineno, owner.assumptions | assumptions_of(*given)

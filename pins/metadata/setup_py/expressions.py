@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from pins.metadata.setup_py.calls import called
 from pins.metadata.setup_py.surroundings import BUILT_IN, LONGEST, MOST_STEPS, ROOT, Surroundings, TooMuchError
 from pins.metadata.setup_py.values import Function, Known, Names, Symbol, Text, Unknown, Value, assumptions_of, plain
 
@@ -329,8 +330,6 @@ class Expressions:
                 yield from self._comprehended(rest, inner)
 
     def _call(self, node: ast.Call, names: Names) -> Value:
-        from pins.metadata.setup_py.calls import called
-
         return called(self, self._around, node, names)
 
     def call_function(self, function: Function, given: list[Value], named: dict[str, Value]) -> Value:
