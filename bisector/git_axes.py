@@ -12,7 +12,7 @@ from pins.errors import UsageError
 from pins.model import PinKind
 from pins.sources.git.address import parse_address
 from pins.sources.git.clone import Clone, open_clone
-from pins.sources.git.history import Commit, steps_that_change, way_between
+from pins.sources.git.history import Commit, Way, brought, steps_that_change, way_between
 from pins.sources.git.revisions import resolve_revision
 from pins.sources.page_cache import cache_directory
 
@@ -59,8 +59,15 @@ def git_axis(pin: PinRange, clone: Clone, *, may_go_back: bool = False) -> Axis:
             f" first. To look for the commit that mended something, give --pin {pin.pin}={pin.bad}..{pin.good} with"
             " --first-good"
         )
-    values = tuple(axis_value(commit) for commit in way.commits)
+    counted = zip(way.commits, _brought_along(clone, way), strict=True)
+    values = tuple(replace(axis_value(commit), commits=count) for commit, count in counted)
     return Axis(pin.pin, PinKind.GIT, values, way.turn, clone.link, clone.address.text)
+
+
+def _brought_along(clone: Clone, way: Way) -> list[int]:
+    """How many commits each step of a way brings or takes away, by the commit that it leads to; 1 for the first."""
+    back = brought(clone, way.commits[way.turn :: -1]) if way.turn else []
+    return [1, *back[::-1], *brought(clone, way.commits[way.turn :])]
 
 
 def clones_of(axes: Sequence[Axis], known: Mapping[str, Clone]) -> dict[str, Clone]:

@@ -28,7 +28,7 @@ from bisector.space import Chain, moves_between
 from pins.errors import UsageError
 from pins.model import PinKind
 from pins.sources.git.clone import Clone
-from pins.sources.git.history import Commit, commits, first_parents, way_between
+from pins.sources.git.history import Commit, brought, commits, first_parents, way_between
 
 Stands = Callable[[Candidate, str], Standing]
 
@@ -205,12 +205,14 @@ class _Laid:
     Attributes:
         parent: at which the side ends.
         commits: those that the chain lacks.
+        brought: how many come with each of them; see `AxisValue.commits`.
         base: see `Side`.
         is_older: whether the parent is an ancestor of the one in the chain, so that it is no side but the line itself.
     """
 
     parent: str
     commits: tuple[Commit, ...]
+    brought: tuple[int, ...]
     base: str = ""
     is_older: bool = False
 
@@ -231,7 +233,10 @@ def _side(clone: Clone, step: _Step, parent: str, chain: Chain) -> _Laid:
             base = way.commits[way.turn].id
             side.insert(0, way.commits[way.turn])
     side = [commit for commit in side if commit.id not in there]
-    return _Laid(parent, tuple(reversed(side) if step.goes_back else side), base, is_older)
+    counts = brought(clone, [step.other, *side])
+    if step.goes_back:
+        side, counts = side[::-1], counts[::-1]
+    return _Laid(parent, tuple(side), tuple(counts), base, is_older)
 
 
 def _with_side(
@@ -242,8 +247,10 @@ def _with_side(
     between = tuple(step.at(commit.id) for commit in side.commits)
     finer = Chain((*chain.candidates[: ending.upper], *between, *chain.candidates[ending.upper :]))
     at = next(place for place, value in enumerate(step.axis.values) if value.text == step.bad.id)
-    new = tuple(axis_value(commit) for commit in side.commits)
-    values = (*step.axis.values[:at], *new, *step.axis.values[at:])
+    counted = zip(side.commits, side.brought, strict=True)
+    new = tuple(replace(axis_value(commit), commits=count) for commit, count in counted)
+    onto = replace(step.axis.values[at], commits=1)  # what comes with it stands in the chain now
+    values = (*step.axis.values[:at], *new, onto, *step.axis.values[at + 1 :])
     turn = step.axis.turn + (len(new) if at <= step.axis.turn else 0)
     what = "merges" if len(step.change.parents) > 1 else "builds on"
     note = (

@@ -49,6 +49,8 @@ class AxisValue:
         subject: of a commit, the first line of its message; "" where there is none.
         authored: of a commit, when its change was written (aware); None where unknown.
         touches: of the paths that `--suspect NAME:PATH` named, those that the step to this commit changes.
+        commits: of a commit, how many the step to it brings: itself, and those that it merges. Where the axis goes
+            back in history, those that the step takes away.
     """
 
     text: str
@@ -56,6 +58,7 @@ class AxisValue:
     subject: str = ""
     authored: datetime | None = None
     touches: tuple[str, ...] = ()
+    commits: int = 1
 
 
 @dataclass(frozen=True)

@@ -75,13 +75,15 @@ def weights_of(
 ) -> list[float] | None:
     """A weight for each step of a chain: 1 where it moves a suspect to the suspected value, else 0.
 
-    None without suspects. With `first_good` a step is known by the value that it leaves, which is the newer one.
-
-    Where nobody suspects anything, and named requirements move beside the time of the index, these are suspected: the
-    index stands for what nobody names, and each of its days is a full build.
+    With `first_good` a step is known by the value that it leaves, which is the newer one. Where nobody suspects
+    anything, a step onto a merge weighs as much as the commits that it brings: what lies behind a merge is a search of
+    its own, and this way both together take about the logarithm of all commits. Every axis keeps the weight of its
+    steps. And where named requirements move beside the time of the index, that one weighs nothing: the index stands for
+    what nobody names, and each of its days is a full build. None where all steps weigh the same.
     """
     if not suspects:
-        return _but_the_index(chain, axes)
+        weights = _by_commits(chain, axes, first_good=first_good)
+        return None if len(set(weights)) == 1 else weights
     by_pin = {axis.pin: axis for axis in axes}
     values = {(axis.pin, value.text): value for axis in axes for value in axis.values}
 
@@ -95,9 +97,15 @@ def weights_of(
     ]
 
 
-def _but_the_index(chain: Chain, axes: Sequence[Axis]) -> list[float] | None:
-    """A weight of 1 for each step that moves something else than the time of the index; None where nothing does."""
-    index = [axis.pin for axis in axes if axis.kind is PinKind.FLOAT and axis.pin == INDEX]
-    if not index or len(axes) == 1:
-        return None
-    return [float(any(move.pin not in index for move in chain.moves(upper))) for upper in range(1, chain.steps + 1)]
+def _by_commits(chain: Chain, axes: Sequence[Axis], *, first_good: bool) -> list[float]:
+    """A weight for each step where nobody suspects anything; of one that moves several pins the greatest."""
+    weights: dict[tuple[str, str], float] = {}
+    for axis in axes:
+        each = axis.steps / max(1, sum(value.commits for value in axis.values) - 1)
+        dated = axis.kind is PinKind.FLOAT and axis.pin == INDEX and len(axes) > 1
+        for value in axis.values:
+            weights[axis.pin, value.text] = 0.0 if dated else value.commits * each
+    return [
+        max(weights.get((move.pin, move.old if first_good else move.new), 1.0) for move in chain.moves(upper))
+        for upper in range(1, chain.steps + 1)
+    ]

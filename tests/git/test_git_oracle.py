@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pins.sources.git.history import commits, first_parents, merge_base
+from pins.sources.git.history import brought, commits, first_parents, merge_base
 from tests.git.conftest import clone_of
 from tests.git.repository_builder import RepositoryBuilder
 
@@ -42,6 +42,11 @@ def test_histories_are_read_as_an_independent_reader_reads_them(
             assert commit.parents == tuple(parent.hexsha for parent in known.parents)
             assert (commit.committed, commit.authored) == (known.committed_datetime, known.authored_datetime)
             assert commit.subject == str(known.message).splitlines()[0]
+        before = held
+        for commit, count in zip(found, brought(clone, [*commits(clone, [old]), *found]), strict=True):
+            now = before | {commit.id, *(one.hexsha for one in _ancestors(oracle.commit(commit.id)))}
+            assert count == len(now - before), "itself and what it merges"
+            before = now
         shared = held & {new, *(commit.hexsha for commit in _ancestors(oracle.commit(new)))}
         assert merge_base(clone, new, old) in shared
         assert [commit.id for commit in commits(clone, [old, new])] == [old, new]

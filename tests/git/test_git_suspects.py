@@ -28,6 +28,9 @@ def axis(builder: RepositoryBuilder, cache: Path, monkeypatch: pytest.MonkeyPatc
         before = (builder.add(f"c{number}", *before, files=files),)
     builder.add("side", "c3", files={**files, "side.py": "1"})
     builder.add("merge", "c4", "side", files={**files, "side.py": "1"})
+    builder.add("more", "c3", files=files)
+    builder.ref("refs/heads/other", "more")
+    builder.ref("refs/heads/main", "merge")
     builder.write()
     return git_axis(PinRange("thing", builder.ids["c0"], builder.ids["merge"]), clone_of(builder, cache / "pins"))
 
@@ -52,6 +55,20 @@ def weights(axis: Axis, *suspects: Suspect, first_good: bool = False) -> list[fl
 )
 def test_steps_whose_commits_change_a_file_are_suspected(axis: Axis, path: str, expected: list[float]) -> None:
     assert weights(axis, parse_suspect(f"thing:{path}")) == expected
+
+
+def test_a_step_onto_a_merge_weighs_as_much_as_the_commits_that_it_brings(
+    axis: Axis, builder: RepositoryBuilder, cache: Path
+) -> None:
+    assert [value.commits for value in axis.values] == [1, 1, 1, 1, 1, 2]
+    assert weights(axis) == pytest.approx([5 / 6] * 4 + [10 / 6]), "five steps in all"
+    assert weights(axis, first_good=True) == pytest.approx([10 / 6] + [5 / 6] * 4)
+    before = git_axis(PinRange("thing", builder.ids["c0"], builder.ids["c4"]), clone_of(builder, cache / "pins"))
+    assert weights(before) is None, "without a merge all steps weigh the same"
+    branches = git_axis(PinRange("thing", builder.ids["merge"], builder.ids["more"]), clone_of(builder, cache / "pins"))
+    assert [(builder.name_of(value.text), value.commits) for value in branches.values] == [
+        *(("merge", 1), ("c4", 2), ("c3", 1), ("more", 1))
+    ]
 
 
 def test_a_fix_is_suspected_by_what_it_changed(axis: Axis) -> None:
