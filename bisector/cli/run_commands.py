@@ -67,7 +67,7 @@ def _run(
     with progress(quiet, verbose, no_color, plain=request.ask) as reporter:
         result = session.bisect(request, reporter=reporter)
         if options.descend and request.images is not None:
-            from bisector.image_axes.offering import go_on
+            from bisector.image_axes.descent import go_on
 
             result = go_on(request, result, reporter=reporter)
         elif options.descend:
