@@ -100,9 +100,12 @@ def _narrowed(app: typer.Typer, words: Sequence[str]) -> typer.Typer:
     name = next(iter(words), "")
     for group in app.registered_groups:
         below = group.typer_instance
-        if below is not None and name in {command.name for command in below.registered_commands if command.name}:
-            narrowed = copy.copy(app)
-            narrowed.registered_groups = [group]
+        asked = [command for command in below.registered_commands if command.name == name] if below else []
+        if below is not None and name and asked:
+            narrowed, only, alone = copy.copy(app), copy.copy(group), copy.copy(below)
+            alone.registered_commands = asked
+            only.typer_instance = alone
+            narrowed.registered_groups = [only]
             return narrowed
     return app
 

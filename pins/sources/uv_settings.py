@@ -89,6 +89,9 @@ def _uv_toml(file: Path) -> Mapping[str, object]:
 def _pyproject_table(file: Path) -> Mapping[str, object] | None:
     """The table [tool.uv], None without one; like uv, a file that cannot be parsed counts as one without."""
     try:
+        text = file.read_bytes()
+        if b"uv" not in text and b"\\u" not in text:  # most name it not, nor by an escape
+            return None
         table = _table(file).get("tool", {}).get("uv")
     except (OSError, ValueError, AttributeError):
         return None
