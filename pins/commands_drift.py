@@ -213,7 +213,7 @@ def _checked(asked: _Asked, show: "Callable[[DriftReport], None]", progress: Cal
 
 
 def _store(asked: _Asked, watched: "Watched") -> "StateStore | None":
-    from pins.drift.state.store import state_store
+    from pins.drift.state.places import state_store
 
     if asked.as_of and not asked.state:
         if asked.push:

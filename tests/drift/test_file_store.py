@@ -7,7 +7,7 @@ import pytest
 
 from pins.drift.state.document import Remembered, read
 from pins.drift.state.file_store import FileStore
-from pins.drift.state.store import state_store
+from pins.drift.state.places import state_store
 from pins.errors import EnvironmentFailureError, UsageError
 from tests.drift.settled import Days, ahead, checked
 

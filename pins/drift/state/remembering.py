@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from pins.drift.state.document import DamagedError, Remembered, read
-from pins.drift.state.store import default_file, state_store
+from pins.drift.state.places import default_file, state_store
 from pins.errors import PinsError
 
 
