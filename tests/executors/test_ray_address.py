@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from bisector.executors.ray.address import check_answers, parse_address
+from bisector.executors.ray.head import Head
 from pins.errors import EnvironmentFailureError, UsageError
 
 
@@ -92,3 +93,14 @@ def test_something_else_that_listens_is_told_from_a_head(monkeypatch: pytest.Mon
 def test_a_server_of_http_2_passes() -> None:
     with listening(lambda connection: connection.sendall(bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))) as address:
         check_answers(address)
+
+
+def test_a_head_that_is_silent_for_a_heartbeat_is_gone_for_good() -> None:
+    answers = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+    with listening(lambda connection: connection.sendall(answers)) as address:
+        head = Head(address, heartbeat=0.0)
+        patient = Head(address, heartbeat=600.0)
+        assert head.why_silent() == ""
+    assert head.why_silent() == head.gone == f"the head of the cluster, {address}, does not answer any more"
+    assert patient.why_silent() == head.gone
+    assert not patient.gone

@@ -7,10 +7,12 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from bisector import session
 from bisector.model import Outcome
+from bisector.report.model import Verdict
 from tests.executors.network_spaces import Space, joined_space
 from tests.executors.ray_clusters import BROKEN_FROM_9, ROOT, answered, begun, counted, keeping_notes, wait_until
 from tests.session.conftest import Ask
@@ -53,6 +55,28 @@ def space(tmp_path: Path) -> Iterator[tuple[Space, str]]:
                 node.terminate()
             for node in nodes:
                 node.wait(60)
+
+
+@pytest.mark.slow
+def test_a_head_that_is_gone_ends_the_run_in_order(space: tuple[Space, str], ask: Ask, tmp_path: Path) -> None:
+    _, address = space
+    build, count = counted(tmp_path, 60)
+
+    def kill() -> None:
+        wait_until(lambda: begun(count) >= 2)
+        for process in psutil.process_iter(["cmdline"]):
+            words = process.info["cmdline"] or [""]
+            if words[0].endswith("gcs_server") and f"--node-ip-address={address.split(':')[0]}" in words:
+                process.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    request = ask(BROKEN_FROM_9, build=build, workers=2, heartbeat=2.0, executor="ray", ray_address=address)
+    result = session.bisect(request)
+    killer.join()
+    assert result.verdict is Verdict.INFRASTRUCTURE
+    assert f"the head of the cluster, {address}, does not answer any more" in result.summary
+    assert not any(probe.runs for probe in result.probes)
 
 
 def test_a_link_that_is_cut_loses_nothing(space: tuple[Space, str], ask: Ask, tmp_path: Path) -> None:

@@ -1,15 +1,20 @@
 """The cluster: how it is reached or started, which nodes fit, and whether it is of our kind."""
 
+import contextlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bisector.executors.ray.address import LOCAL, check_answers
+from bisector.executors.ray.head import RECONNECT_SECONDS
 from pins.errors import EnvironmentFailureError, UsageError
 
 NAMESPACE = "bisector"
+SHUTDOWN_PATIENCE = 20.0
+"""Seconds in which leaving a cluster must be done."""
 _MOST = 1e15
 """More than any machine has, of bytes of memory too."""
 _PARTS = 10_000
@@ -53,27 +58,35 @@ def connect(address: str) -> None:
     else:
         options["address"] = address
     try:
-        ray.init(**options)
+        with _variable("RAY_gcs_rpc_server_reconnect_timeout_s", str(RECONNECT_SECONDS), address):
+            ray.init(**options)
     except Exception as error:  # Ray raises of all sorts here
         raise EnvironmentFailureError(_why_not(address, error)) from error
 
 
-def _imported(address: str) -> Any:
-    """Ray, told to try once where it would try twenty times to reach a head that does not answer."""
-    name = "RAY_NUM_REDIS_GET_RETRIES"  # read when Ray is imported
+@contextlib.contextmanager
+def _variable(name: str, value: str, address: str) -> Iterator[None]:
+    """Set a variable that Ray reads, where the user has not, and no cluster is started that would read it, too."""
     ours = address != LOCAL and name not in os.environ
     if ours:
-        os.environ[name] = "1"
+        os.environ[name] = value
     try:
-        import ray
+        yield
+    finally:
+        if ours:
+            del os.environ[name]
+
+
+def _imported(address: str) -> Any:
+    """Ray, told to try once where it would try twenty times to reach a head that does not answer."""
+    try:
+        with _variable("RAY_NUM_REDIS_GET_RETRIES", "1", address):  # read when Ray is imported
+            import ray
     except ImportError as error:
         raise EnvironmentFailureError(
             "--executor ray needs Ray, which is not installed here: pip install 'bisector[ray]', with Ray in the"
             " version that the cluster has"
         ) from error
-    finally:
-        if ours:
-            del os.environ[name]
     return ray
 
 
@@ -82,7 +95,16 @@ def disconnect() -> None:
     import ray
 
     if ray.is_initialized():
-        ray.shutdown()
+        leaving = threading.Thread(target=ray.shutdown, daemon=True)  # without a head it may wait for ever
+        leaving.start()
+        leaving.join(SHUTDOWN_PATIENCE)
+
+
+def head_address() -> str:
+    """HOST:PORT of the head of the cluster that this process is part of."""
+    import ray
+
+    return str(ray.get_runtime_context().gcs_address)
 
 
 def _why_not(address: str, error: Exception) -> str:

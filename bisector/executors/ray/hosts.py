@@ -18,9 +18,9 @@ from bisector.environments.around import AroundEnvironment
 from bisector.environments.base import BuildFailedError, Environment, InfeasibleError, UnhealthyError
 from bisector.executors.ray.agent import Agent, State
 from bisector.executors.ray.cluster import NAMESPACE, Node, alive, as_options, as_resources
+from bisector.executors.ray.head import Head
 from bisector.executors.ray.work import Answer, Setting
 from bisector.model import Build, Candidate, Ended, Recipe, SmokeRun
-from bisector.request import HEARTBEAT
 from bisector.serial import adapter, to_json
 from pins.errors import EnvironmentFailureError, UsageError
 from pins.report.characters import visible
@@ -47,7 +47,7 @@ class RayHost:
         local: the environment as it is made here; knows the axes, and builds nothing.
         setting: what all work has in common.
         resources: of one run of the script, by Ray's names. Builds take the same but for GPUs.
-        heartbeat: seconds between questions whether the node is still there.
+        head: of the cluster.
     """
 
     def __init__(
@@ -56,12 +56,13 @@ class RayHost:
         local: Environment,
         setting: Setting,
         resources: Mapping[str, float],
-        heartbeat: float = HEARTBEAT,
+        head: Head,
     ) -> None:
         self.name = node.name
         self._node = node
         self._setting = setting
-        self.patience = PATIENCE * heartbeat
+        self._head = head
+        self.patience = PATIENCE * head.heartbeat
         self._agent: Any = None
         self.died = ""
         self.said: list[str] = []
@@ -76,6 +77,8 @@ class RayHost:
         """See `Host.why_gone`."""
         if self.died:
             return self.died
+        if why := self._head.why_silent():
+            return why
         if self._node.id not in {node.id for node in alive()}:
             return "the cluster says that the node is dead"
         try:
@@ -92,6 +95,8 @@ class RayHost:
         """
         import ray
 
+        if self._head.gone:
+            raise EnvironmentFailureError(self._head.gone)
         patience = self.patience if patience is None else patience
         try:
             return ray.get(getattr(self._found(), method).remote(*told), timeout=patience)
@@ -119,7 +124,8 @@ class RayHost:
         with contextlib.suppress(EnvironmentFailureError):
             self.ask("close", patience=self.patience if gone else CLOSE_PATIENCE)
         with contextlib.suppress(ray.exceptions.RayError, ValueError):
-            ray.kill(self._agent)
+            if not self._head.gone:
+                ray.kill(self._agent)
         self._agent = None
 
     def _found(self) -> Any:

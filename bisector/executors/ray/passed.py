@@ -7,6 +7,7 @@ from pathlib import Path
 from bisector.environments.base import Environment
 from bisector.environments.docker.passed_images import PassedImages, Source
 from bisector.executors.ray.cluster import Node
+from bisector.executors.ray.head import Head
 from bisector.executors.ray.hosts import NodeEnvironment, RayHost
 from bisector.executors.ray.work import Setting
 from bisector.model import Build, Candidate, Recipe
@@ -97,9 +98,9 @@ class FetchingNode(NodeEnvironment):
 
 
 def fetching_host(
-    node: Node, local: Environment, setting: Setting, resources: Mapping[str, float], heartbeat: float, source: Source
+    node: Node, local: Environment, setting: Setting, resources: Mapping[str, float], head: Head, source: Source
 ) -> RayHost:
     """A node that runs what a source builds."""
-    host = RayHost(node, local, setting, resources, heartbeat)
+    host = RayHost(node, local, setting, resources, head)
     host.environment = FetchingNode(local, host, resources, source)
     return host

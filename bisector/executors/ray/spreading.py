@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bisector.environments.base import Environment
-from bisector.executors.ray.cluster import connect, disconnect, nodes_that_fit
+from bisector.executors.ray.cluster import connect, disconnect, head_address, nodes_that_fit
+from bisector.executors.ray.head import Head
 from bisector.executors.ray.hosts import RayHost
 from bisector.executors.ray.work import Setting
 from bisector.executors.spread import SpreadEnvironment
@@ -92,12 +93,13 @@ def over_cluster(
 def _over_nodes(
     request: RunRequest, local: Environment, setting: Setting, source: "Source | None"
 ) -> ClusterEnvironment:
+    head = Head(head_address(), request.heartbeat)
     resources = dict(request.ray_resources)
     nodes = nodes_that_fit(resources, dict(request.ray_labels))
     if source is None:
-        hosts = tuple(RayHost(node, local, setting, resources, request.heartbeat) for node in nodes)
+        hosts = tuple(RayHost(node, local, setting, resources, head) for node in nodes)
     else:
         from bisector.executors.ray.passed import fetching_host
 
-        hosts = tuple(fetching_host(node, local, setting, resources, request.heartbeat, source) for node in nodes)
+        hosts = tuple(fetching_host(node, local, setting, resources, head, source) for node in nodes)
     return ClusterEnvironment(hosts, slots=request.workers, heartbeat=request.heartbeat)
