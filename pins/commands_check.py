@@ -191,8 +191,13 @@ def _about_rules(explain: str, output_format: str, output: Path | None, no_color
     from pins.hazards.table import BY_NAME, RULES
     from pins.report.hazards_text import rules_text
 
-    if not explain:
-        return rules_text(RULES)
+    if not explain or output_format not in {"text", "md", "html"}:
+        from pins.report.rules_list import rules_listed
+
+        wanted = [rule for rule in RULES if explain in ("", rule.name)]
+        listed = [(rule.name, rule.summary) for rule in wanted]
+        if listed:
+            return rules_listed(listed, rules_text(wanted), output_format, output, no_color)
     if explain not in BY_NAME:
         near = did_you_mean(explain, BY_NAME)
         raise UsageError(f"--explain {explain!r}: there is no such rule{near}; `pins check --rules` lists them")

@@ -104,9 +104,12 @@ def _drift(
 
     if rules:
         from pins.drift.table import RULES
+        from pins.report.rules_list import rules_listed
 
         widest = max(len(rule.id) for rule in RULES)
-        return deliver("".join(f"{rule.id:{widest}}  {rule.summary}\n" for rule in RULES), output)
+        text = "".join(f"{rule.id:{widest}}  {rule.summary}\n" for rule in RULES)
+        listed = [(rule.id, rule.summary) for rule in RULES]
+        return deliver(rules_listed(listed, text, output_format, output, no_color), output)
     if not paths:
         raise UsageError("give a FILE or a directory to check, such as `pins drift docker/`")
     if every and as_of:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from bisector.model import short_text
 from bisector.report.wording import count, duration
-from pins.errors import UsageError
 from pins.json_document import opening
 from pins.model import PinKind
 
@@ -20,15 +19,19 @@ SHOWN = 12
 
 
 def render_plan(plan: "Plan", output_format: str) -> str:
-    """A plan as text or as a `bisector.plan/1` document.
-
-    Raises:
-        UsageError: another format.
-    """
+    """A plan as text, Markdown or HTML, or as a `bisector.plan/1` document."""
     if output_format == "json":
         return json.dumps(_document(plan), indent=2, ensure_ascii=False)
-    if output_format != "text":
-        raise UsageError(f"--plan is written as text or json, not as {output_format}; leave --format out")
+    if output_format == "text":
+        return _text(plan)
+    from bisector.cli.output import drawn
+    from pins.report.blocks import Code, Document
+    from pins.report.tones import Tone
+
+    return drawn(Document("What would be done", Tone.PLAIN, (Code(_text(plan)),), ()), output_format)
+
+
+def _text(plan: "Plan") -> str:
     lines = []
     for axis in plan.axes:
         steps = count(axis.steps, "step")

@@ -60,3 +60,21 @@ def test_what_a_machine_has_is_told() -> None:
 def test_what_is_left_over_is_told() -> None:
     garbage = Garbage(removed=[Leftover("a build", "r1")], not_looked_for=["images"], cache="/c", cache_bytes=7)
     checked(render_garbage(garbage, "json", dry_run=True), "bisector.gc")
+
+
+@pytest.mark.parametrize(
+    "words", [["check", "--rules"], ["check", "--explain", "junk-arguments"], ["drift", "--rules"]]
+)
+def test_rules_are_told_in_every_form(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+    def said(form: str, code: int = 0) -> str:
+        command = [sys.executable, "-m", "pins", *words, "--format", form]
+        ran = subprocess.run(command, capture_output=True, text=True)
+        assert ran.returncode == code, ran.stderr
+        return ran.stdout
+
+    document = checked(said("json"), "pins.rules")
+    assert document["rules"]
+    assert "<html" in said("html")
+    said("sarif", code=2)
