@@ -61,6 +61,43 @@ def test_what_the_docker_command_cannot_do_before_a_step_is_ours(text: str) -> N
     assert text.strip() in failure_of_ours(Ended(1, errors=text), kernel_killed=False)
 
 
+NO_NETWORK = [
+    "fatal: unable to access 'http://127.0.0.1:1/x/': Failed to connect to 127.0.0.1 port 1 after 0 ms: Could not",
+    "fatal: unable to access 'https://a.invalid/x/': The requested URL returned error: 503",
+    "fatal: unable to access 'https://a.invalid/x/': gnutls_handshake() failed: The TLS connection was closed",
+    "ssh: connect to host a.invalid port 22: Connection timed out",
+    "error: RPC failed; curl 56 GnuTLS recv error (-54): Error in the pull function.",
+    "fetch-pack: unexpected disconnect while reading sideband packet",
+    "wget: unable to resolve host address 'a.invalid'",
+    "Connecting to a.invalid (a.invalid)|192.0.2.1|:80... failed: Connection timed out.",
+    "E: Failed to fetch http://a.invalid/x.deb  Unable to connect to a.invalid:http:",
+    "npm ERR! code ENOTFOUND",
+    'go: x@v1: Get "https://a.invalid/x": dial tcp: lookup a.invalid: no such host',
+    "curl: (52) Empty reply from server",
+]
+FAILED = "#5 ERROR: executor failed running [/bin/sh -c x]: exit code: 1\n"
+
+
+@pytest.mark.parametrize("line", NO_NETWORK)
+def test_a_network_that_is_not_there_is_ours_whichever_program_says_so(line: str) -> None:
+    found = failure_of_ours(ended(f"#5 1.2 {line}\n#5 1.3 make: *** [all] Error 1\n{FAILED}"), kernel_killed=False)
+    assert found.startswith(f"the network failed while building: {line}")
+    assert "--network=host" in found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fatal: unable to access 'https://a.invalid/x/': The requested URL returned error: 404",
+        "remote: Repository not found.",
+        "dial tcp 127.0.0.1:80: connect: connection refused, says a test of the project",
+        "npm ERR! code E404",
+    ],
+)
+def test_what_a_server_does_not_have_is_the_candidates(line: str) -> None:
+    assert failure_of_ours(ended(f"#5 1.2 {line}\n{FAILED}"), kernel_killed=False) == ""
+
+
 CANDIDATES = {
     "a RUN that fails": "#5 0.1 error: cannot connect to the docker daemon of my tests\n"
     "#5 ERROR: executor failed running [/bin/sh -c x]: exit code: 3\n"

@@ -116,9 +116,16 @@ _NETWORK = re.compile(
     r"temporary failure in name resolution|name or service not known|could not resolve (?:host|proxy)"
     r"|no address associated with hostname|network is unreachable|no route to host"
     r"|Retrying \(Retry\(total=0|Failed to establish a new connection|error sending request for url"
-    r"|dns error|failed to lookup address information|curl: \((?:5|6|7|28|35|56)\)|temporary failure resolving"
-    r"|could not connect, are you offline|ProxyError\('Cannot connect to proxy",
-    re.IGNORECASE,
+    r"|dns error|failed to lookup address information|curl: \((?:5|6|7|28|35|52|56|92)\)|temporary failure resolving"
+    r"|could not connect, are you offline|ProxyError\('Cannot connect to proxy"
+    # git, which says the same of a repository that is not there or not to be read (404, 401, 403)
+    r"|unable to access '[^']*': (?!The requested URL returned error: 40[134])|ssh: connect to host \S+ port \d+:"
+    r"|RPC failed; (?:curl|HTTP 5)|unexpected disconnect while reading sideband packet"
+    r"|wget: unable to resolve host|^Connecting to \S+.*failed: (?:Connection|Network|No route|Operation)"
+    r"|Failed to fetch \S+ +(?:Could not connect|Unable to connect|Connection (?:failed|timed out)|Cannot initiate)"
+    r"|npm (?:ERR!|error) (?:network |code (?:ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ECONNRE(?:FUSED|SET))\b)"
+    r"|\bdial tcp(?! (?:127\.|\[::1))",
+    re.IGNORECASE | re.MULTILINE,
 )
 _NO_VERSIONS = re.compile(
     r"satisfies the requirement ([A-Za-z0-9._-]*[A-Za-z0-9]).*\(from versions: none\)"
