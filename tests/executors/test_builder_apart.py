@@ -21,7 +21,7 @@ from tests.docker.conftest import SYSTEM
 from tests.docker.local_registry import PASSWORD, USER, LocalRegistry, serving_images
 from tests.executors.network_spaces import Space, joined_space
 from tests.executors.ray_clusters import answered, on, serving_nodes
-from tests.executors.test_docker_hosts import BROKEN_FROM_9, DOCKERFILE, Engine, nothing_bad
+from tests.executors.test_docker_hosts import BROKEN_FROM_9, DOCKERFILE, Engine, nothing_bad, over_files
 from tests.session.conftest import Ask
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
@@ -194,5 +194,14 @@ def test_images_built_by_one_engine_are_run_by_the_nodes_of_a_cluster(
     answered(result)
     nothing_bad(result)
     assert len({probe.host for probe in result.probes}) == 2
+    assert all(probe.image_digest for probe in result.probes if probe.runs)
+    assert [each.left() for each in engines] == [[], []]
+
+
+def test_ends_that_are_revisions_of_a_file_are_built_apart(
+    engines: tuple[Engine, Engine], request_over: Callable[..., RunRequest], tmp_path: Path
+) -> None:
+    result = session.bisect(over_files(request_over(), tmp_path / "a répository"))
+    answered(result, "1.1", "1.2")
     assert all(probe.image_digest for probe in result.probes if probe.runs)
     assert [each.left() for each in engines] == [[], []]

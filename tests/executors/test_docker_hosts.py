@@ -15,12 +15,14 @@ import pytest
 from bisector import session
 from bisector.environments.docker.engine import at_endpoint, engine
 from bisector.events import BuildStarted, Event
+from bisector.file_axes.request import FilesRequest
 from bisector.model import Outcome
 from bisector.report.model import Result, Verdict
 from bisector.request import DockerRequest, RunRequest
 from tests.docker.conftest import SYSTEM
 from tests.docker.docker_setting import SCRIPT, engine_script, tiny_archive
 from tests.executors.ray_clusters import answered, keeping_notes
+from tests.file_axes.small_repository import SmallRepository
 from tests.session.conftest import Ask
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
@@ -184,4 +186,41 @@ def test_when_both_engines_stop_the_run_ends_and_goes_on_later(
     resumed = session.resume(None)
     answered(resumed)
     nothing_bad(resumed)
+    assert [each.left() for each in engines] == [[], []]
+
+
+FILE = """ARG BASE_IMAGE=tiny:1
+FROM ${{BASE_IMAGE}} AS base
+ARG TOOL_VERSION={tool}
+RUN echo "${{TOOL_VERSION}}" > /tool
+FROM base AS final
+COPY data.txt /data
+"""
+
+
+def history(path: Path) -> tuple[Path, str]:
+    """A Dockerfile whose tool broke in 1.2, in a repository of four revisions, and the first of them."""
+    repository = SmallRepository(path)
+    for number, tool in enumerate(("1.0", "1.1", "1.2", "1.3")):
+        repository.commit(FILE.format(tool=tool), f"Tool {tool}", data__txt=f"{number // 2}\n")
+    return repository.dockerfile, repository.revisions[0]
+
+
+TOOL_BROKEN = 'read tool < /tool; case "$tool" in 1.[23]) echo "ValueError: broken" >&2; exit 1;; esac'
+
+
+def over_files(asked: RunRequest, path: Path) -> RunRequest:
+    """The same run, between two revisions of a file."""
+    dockerfile, good = history(path)
+    asked.smoke.path.write_text(f"#!/bin/sh\n{TOOL_BROKEN}\n")
+    docker = replace(asked.docker, dockerfile=dockerfile, build_args=())
+    return replace(asked, pins=(), docker=docker, files=FilesRequest(dockerfile, good, "HEAD"))
+
+
+def test_ends_that_are_revisions_of_a_file_are_spread_over_hosts(
+    engines: tuple[Engine, Engine], request_over: Callable[..., RunRequest], tmp_path: Path
+) -> None:
+    result = session.bisect(over_files(request_over(), tmp_path / "a répository"))
+    answered(result, "1.1", "1.2")
+    assert {probe.host for probe in result.probes} == {each.address for each in engines}
     assert [each.left() for each in engines] == [[], []]

@@ -4,10 +4,11 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from bisector.executors.ray.address import check_answers, parse_address
+from bisector.executors.ray.address import check_answers, check_joined, parse_address
 from bisector.executors.ray.head import Head
 from pins.errors import EnvironmentFailureError, UsageError
 
@@ -93,6 +94,19 @@ def test_something_else_that_listens_is_told_from_a_head(monkeypatch: pytest.Mon
 def test_a_server_of_http_2_passes() -> None:
     with listening(lambda connection: connection.sendall(bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))) as address:
         check_answers(address)
+
+
+def test_a_machine_that_is_part_of_no_cluster_is_told_how_to_join(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("psutil.process_iter", lambda attributes: iter(()))
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    with pytest.raises(EnvironmentFailureError, match=r"ray start --address=head:6379 --num-cpus=0"):
+        check_joined("head:6379")
+    check_joined("local")
+    (tmp_path / "ray" / "session_1" / "sockets").mkdir(parents=True)
+    (tmp_path / "ray" / "session_1" / "sockets" / "raylet").touch()
+    check_joined("head:6379")
 
 
 def test_a_head_that_is_silent_for_a_heartbeat_is_gone_for_good() -> None:

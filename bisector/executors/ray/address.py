@@ -6,6 +6,8 @@ Ray itself tries for more than ten minutes to reach an address at which nothing 
 import os
 import re
 import socket
+import tempfile
+from pathlib import Path
 
 from pins.errors import EnvironmentFailureError, UsageError
 
@@ -78,6 +80,32 @@ def check_answers(address: str) -> None:
     except (OSError, UnicodeError) as error:  # the latter of a name that cannot be one
         reason = getattr(error, "strerror", None) or error
         raise EnvironmentFailureError(f"no Ray cluster answers at {where}: {reason}; {advice}") from error
+
+
+def check_joined(address: str) -> None:
+    """Find out whether this machine is part of a cluster: elsewhere Ray ends the process of a driver, by a signal.
+
+    Args:
+        address: as `parse_address` gives it.
+
+    Raises:
+        EnvironmentFailureError: it is part of none.
+    """
+    import psutil
+
+    if address == LOCAL or any(process.info["name"] == "raylet" for process in psutil.process_iter(["name"])):
+        return
+    room = (
+        Path(os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()) / "ray"
+    )  # another container of a pod may share it
+    if any(room.glob("session_*/sockets/raylet*")):
+        return
+    head = "HOST:6379" if address == AUTO else address
+    raise EnvironmentFailureError(
+        "this machine is part of no Ray cluster, and Ray takes drivers on machines of the cluster alone: run this on"
+        f" the head, or have this machine join without taking work, where the nodes can reach it: ray start"
+        f" --address={head} --num-cpus=0"
+    )
 
 
 def _parts(address: str) -> tuple[str, int]:

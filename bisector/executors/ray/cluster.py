@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bisector.executors.ray.address import LOCAL, check_answers
+from bisector.executors.ray.address import LOCAL, check_answers, check_joined
 from bisector.executors.ray.head import RECONNECT_SECONDS
 from pins.errors import EnvironmentFailureError, UsageError
 
@@ -52,6 +52,7 @@ def connect(address: str) -> None:
     if ray.is_initialized():
         return
     check_answers(address)
+    check_joined(address)
     options: dict[str, Any] = {"namespace": NAMESPACE, "log_to_driver": False, "logging_level": "error"}
     if address == LOCAL:
         options["include_dashboard"] = False
