@@ -115,7 +115,7 @@ def _environment(setting: Setting) -> Environment:
 
         request: RunRequest = adapter(RunRequest).validate_json(setting.request)
         if request.build_on:
-            from bisector.executors.ray.passed import FetchingImages
+            from bisector.executors.ray.given_images import FetchingImages
 
             environment: Environment = FetchingImages(request, setting.run_id)
         else:
