@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 
 from pins.drift.model import Tools, WatchedFile
 from pins.drift.python_of import python_of, tells_python
-from pins.drift.readings.resolution import Conflict, Newer, Resolved
+from pins.drift.resolved import Conflict, Newer, Resolved
 from pins.metadata.gather import GatherRequest, ReadFile, gather
 from pins.metadata.index_requirements import IndexRequirements
 from pins.metadata.known_facts import KnownFacts

@@ -12,7 +12,8 @@ from packaging.version import Version
 
 from pins.drift.model import Check, Finding, Json, Observations, Outcome, Subject, WatchedFile, finding, found, unknown
 from pins.drift.readings.releases import ProjectPage
-from pins.drift.readings.resolution import Conflict, Newer, Resolution
+from pins.drift.readings.resolution import Resolution
+from pins.drift.resolved import Conflict, Newer
 from pins.drift.rules.floating_moved import line_of
 from pins.drift.rules.package_pins import PackagePin, package_pins
 from pins.drift.rules.rule import ListedRule
