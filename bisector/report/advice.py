@@ -7,6 +7,9 @@ from bisector.report.wording import end_probe
 from pins.report.blocks import Line, Span
 from pins.report.tones import Tone
 
+_IMAGES = ("docker", "image")
+"""Environments in which nothing is installed by an option of the command."""
+
 
 def _say(*parts: str) -> Line:
     """Prose and literals in turn, prose first."""
@@ -89,11 +92,16 @@ def _make_testable(result: Result) -> tuple[Line, ...]:
     between = {
         probe.outcome for at, probe in on_chain(result).items() if low < at < high and probe.outcome in UNTESTABLE
     }
+    unbuildable: tuple[str, ...] = ("Some candidates in between cannot be built: their logs say why",)
+    if result.environment not in _IMAGES:
+        unbuildable = (
+            f"{unbuildable[0]}. What they lack may be given with ",
+            *("--with", ", ", "--build-constraint", " or another ", "--python", ""),
+        )
+    before, last = unbuildable[:-1], unbuildable[-1]
     said = {
         Outcome.UNBUILDABLE: _say(
-            "Some candidates in between cannot be built: their logs say why. What they lack may be given with ",
-            "--with", ", ", "--build-constraint", " or another ", "--python",
-            "; where building is itself the test, use ", "--build-failure-is fail", ".",
+            *before, f"{last}; where building is itself the test, use ", "--build-failure-is fail", ".",
         ),
         Outcome.OTHER: _say(
             "Some candidates in between fail in another way. If that is the same bug, say so with ",
@@ -108,6 +116,13 @@ def _make_testable(result: Result) -> tuple[Line, ...]:
     return tuple(line for outcome, line in said.items() if outcome in between)
 
 
+def _held_with(result: Result) -> tuple[str, ...]:
+    """How what has moved is held still, which is not the same for packages and in images."""
+    if result.environment in _IMAGES:
+        return ("), or search what floats in the file (", "--good-date", ", ", "--bad-date", ").")
+    return ("), or hold it with ", "--with", ".")
+
+
 def _move_the_ends(result: Result) -> tuple[Line, ...]:
     good, bad = end_probe(result, good=True), end_probe(result, good=False)
     said: list[Line] = []
@@ -118,10 +133,10 @@ def _move_the_ends(result: Result) -> tuple[Line, ...]:
         said.append(
             _say(
                 "If it once passed with these pins, something that is no pin has moved: read the index as of then (",
-                "--exclude-newer DATE", "), or hold it with ", "--with", ".",
+                "--exclude-newer DATE", *_held_with(result),
             )
         )  # fmt: skip
-    if good is not None and good.outcome is Outcome.UNBUILDABLE:
+    if good is not None and good.outcome is Outcome.UNBUILDABLE and result.environment not in _IMAGES:
         said.append(_say("The good end cannot be built here: another ", "--python", " may be able to."))
     if bad is not None and bad.outcome is Outcome.PASS:
         said.append(

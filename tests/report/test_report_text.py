@@ -57,6 +57,19 @@ def test_culprit_and_predecessor_are_named_with_their_evidence_and_certainty() -
     assert "caused" not in shown
 
 
+@pytest.mark.parametrize("environment", ["docker", "image"])
+def test_what_to_do_next_names_no_option_that_images_do_not_have(environment: str) -> None:
+    failing = EXAMPLES["good-end-fails"]
+    unbuildable = replace(failing.probes[0], outcome=Outcome.UNBUILDABLE)
+    for result in (replace(failing, probes=(unbuildable, *failing.probes[1:])), RANGE):
+        assert "--with" in (shown := render(result, "text"))
+        assert "--python" in shown
+        next_steps = render(replace(result, environment=environment), "text").partition("What to do next")[2]
+        next_steps = next_steps.partition("The chain")[0]
+        assert not re.search(r"--with\b|--python|--build-constraint", next_steps)
+        assert "log" in next_steps or "output" in next_steps
+
+
 def test_probability_is_never_said_to_be_certain() -> None:
     shown = render(replace(CULPRIT, confidence=1.0, confidence_if_flaky=1.0), "text")
     assert "100 %" not in shown
