@@ -102,7 +102,7 @@ CULPRITS = {
     "git": ("ext", "120"),
     "package": ("setuptools", "82.0.0"),
     "text": ("text", "Be reckless"),
-    "both": ("packaging", "24.0"),
+    "both": ("ext", "120"),  # the later layer moves last, and needs what has moved before it
 }
 
 
@@ -131,7 +131,7 @@ def test_a_culprit_planted_in_an_image_like_vllms_base_is_named(
     searching = [probe for probe in found["probes"] if probe["step"] is not None]
     assert len(searching) <= (steps - 1).bit_length() + 2, "ceil(log2 S) + 2 at most"
     if planted == "both":
-        assert {partner["pin"] for partner in culprit["partners"]} == {"ext"}
+        assert [(partner["pin"], partner["value"]) for partner in culprit["partners"]] == [("packaging", "24.0")]
 
 
 def planted_project(path: Path, address: str, extension: Extension, parts: int = 0) -> ImageProject:
