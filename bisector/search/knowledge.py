@@ -144,13 +144,13 @@ class Knowledge:
         """Probability that the answer must hold."""
         if self.open_group is not None:
             return self.settings.threshold(contradicted=False)
-        return self.settings.threshold(contradicted=True, worst_rate=self.worst_rate)
+        return self.settings.threshold(contradicted=True, rates=self.error_rates)
 
     @cached_property
-    def worst_rate(self) -> float:
-        """The higher of the script's two error rates, as far as they are known."""
+    def error_rates(self) -> tuple[float, float]:
+        """How often the script fails a good candidate, and passes a bad one, as far as that is known."""
         fail_if_good, fail_if_bad = self.belief.rates()
-        return max(fail_if_good, 1.0 - fail_if_bad)
+        return fail_if_good, 1.0 - fail_if_bad
 
     @cached_property
     def sure(self) -> bool:

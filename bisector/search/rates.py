@@ -24,7 +24,7 @@ CELLS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.16, 0.24, 0.32, 0.38, 0.46, 0.54, 0.62, 
 """Edges of the cells of either rate; each cell counts with its prior mass, at its middle."""
 LEAST_RATE = 0.0005
 """The rate at which a script that errs on one side only is taken to err on the other: no outcome is impossible."""
-ONE_SIDED = 0.15
+ONE_SIDED = 0.2
 """Share of the flaky scripts that never fail a good candidate, and of those that never pass a bad one. A rate that is
 known to be next to nothing makes single outcomes count; the rest, which errs on both sides, has to learn two rates."""
 TRUSTED_PRIOR = 1.0 - 1e-6

@@ -33,7 +33,7 @@ class Replication:
         self._belief = search.belief
         self._model = search.known.rate_model
         self._settings = search.settings
-        self._worst_rate = search.known.worst_rate
+        self._error_rates = search.known.error_rates
         self._contradicted = search.known.open_group is None
         self._counts = search.evidence.counts()
         self._fails = self._passes = 0
@@ -77,7 +77,7 @@ class Replication:
             return ReplicationVerdict.UNDETERMINED
         hits = 1 if self._settings.trusting else LEAST_HITS
         contradicted = self._contradicted or (self._fails > 0 and self._passes > 0)
-        threshold = self._settings.threshold(contradicted=contradicted, worst_rate=self._worst_rate)
+        threshold = self._settings.threshold(contradicted=contradicted, rates=self._error_rates)
         bad = self.bad_probability
         if bad >= threshold and self._fails >= hits:
             return ReplicationVerdict.FAIL

@@ -11,6 +11,9 @@ WORST_EXPECTED_RATE = 0.3
 HIGH_RATE = 0.24
 """From an error rate like this one on, as far as runs have shown it, the belief is trusted less."""
 
+HIGH_SUM = 0.36
+"""From two rates on that add up to this, it is trusted less again: a run tells little, and the prior on rates much."""
+
 
 class Observation(StrEnum):
     """What one run says about its candidate."""
@@ -133,15 +136,18 @@ class SearchSettings:
             return self.hits
         return max(self.hits, math.ceil(math.log((1.0 - self.confidence) / 10.0) / math.log(0.5)))
 
-    def threshold(self, *, contradicted: bool, worst_rate: float = 0.0) -> float:
+    def threshold(self, *, contradicted: bool, rates: tuple[float, float] = (0.0, 0.0)) -> float:
         """Probability at which a step is taken for the culprit.
 
-        Stricter than asked for. A script that looks sound may be flaky all the same; and where the higher of the
-        two rates (`worst_rate`) is high, the prior on rates, which expects smaller ones, makes the belief optimistic.
+        Stricter than asked for. A script that looks sound may be flaky all the same; and where the two error rates
+        (`rates`, of a good and of a bad candidate) come out high, the prior, which expects smaller ones, makes the
+        belief optimistic.
         """
         if self.rates_known:
             return self.confidence
-        share = 2.0 if not contradicted else 1.5 if worst_rate < HIGH_RATE else 4.0
+        share = 2.0
+        if contradicted:
+            share = 3.0 if sum(rates) >= HIGH_SUM else 2.0 if max(rates) >= HIGH_RATE else 1.5
         return 1.0 - (1.0 - self.confidence) / share
 
     @property
