@@ -12,7 +12,7 @@ from bisector.progress.plain import PlainReporter
 
 @contextmanager
 def reporter_for(
-    stream: TextIO, *, quiet: bool = False, verbose: bool = False, color: bool | None = None, lines: bool = False
+    stream: TextIO | None, *, quiet: bool = False, verbose: bool = False, color: bool | None = None, lines: bool = False
 ) -> Iterator[Reporter]:
     """A reporter that writes to `stream`, for as long as the context lasts.
 

@@ -1,18 +1,21 @@
 """A text stream that may break while a run goes on."""
 
+import io
 from typing import TextIO
 
 
 class GuardedStream:
     """Writes to a stream until that fails (a closed pipe, a lost terminal, a full disk); from then on, nowhere.
 
+    `None`, what Python has in place of a stream that was closed when it began, has failed from the start.
+
     Attributes:
         broken: whether writing has failed.
     """
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self.broken = False
+    def __init__(self, stream: TextIO | None) -> None:
+        self.broken = stream is None  # closed before the program began
+        self._stream = stream or io.StringIO()
 
     @property
     def encoding(self) -> str:
