@@ -178,6 +178,29 @@ def test_a_reused_stage_is_built_once_for_all_and_the_answer_rests_on_full_build
         assert probe["approximate"] == (probe["candidate"]["tool"][:3] not in witnesses)
 
 
+BESIDE = """ARG BASE_IMAGE
+FROM ${{BASE_IMAGE}} AS slow
+RUN echo "slow stage runs" && echo {mark} > /slow
+FROM ${{BASE_IMAGE}} AS final
+COPY --from=slow /slow /slow
+ARG TOOL_VERSION={tool}
+RUN echo "${{TOOL_VERSION}}" > /tool
+"""
+
+
+@pytest.mark.slow
+def test_a_reused_stage_behind_which_the_culprit_lies_runs_once(engine_image: str, tmp_path: Path) -> None:
+    repository = SmallRepository(tmp_path / "repository")
+    for number in range(8):
+        repository.commit(BESIDE.format(tool=f"1.{number}", mark=tmp_path.parent.name))
+    smoke = script(tmp_path, 'case "$(cat /tool)" in 1.[4567]) exit 1;; esac; test -e /slow')
+    words = ("--dockerfile", str(repository.dockerfile), "--good", repository.revisions[0], "--bad", "HEAD")
+    found = bisector(tmp_path, engine_image, *words, "--smoke", smoke, "--reuse-stage", "slow")
+    assert (found["culprit"]["pin"], found["culprit"]["new"]) == ("tool", "1.4")
+    logs = [Path(probe["build_log"]).read_text() for probe in found["probes"] if probe["build_log"]]
+    assert sum(text.count(" slow stage runs\n") for text in logs) == 1, "full builds take it from the builder's cache"
+
+
 @pytest.mark.slow
 def test_a_failure_that_comes_through_a_reused_stage_shows_at_both_ends_and_that_is_said(
     engine_image: str, tmp_path: Path
