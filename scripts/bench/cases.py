@@ -4,7 +4,8 @@
 
 Group C bisects commits: PINS_HISTORIES names a directory of clones (`<owner>+<name>/repo`, or `<name>`).
 
-For each case: the answer, whether it is right, builds (the swap test's apart), the bound ceil(log2 S) + 2 on S steps,
+For each case: the answer, whether it is right, builds (the swap test's apart), the bound ceil(log2 S) + 2 on S steps
+(where the pin is a commit: on the S commits between the ends, those behind merges included, since it may be any),
 runs of the script and seconds. Exit code 1 where an answer is wrong. `--markdown FILE` writes the table as a page too,
 after each case.
 """
@@ -93,6 +94,16 @@ class Row:
         return f"| {' | '.join(cells)} |"
 
 
+def steps_of(case: Case, result: dict[str, Any]) -> int:
+    """Between how many steps the search had to choose: of commits, all that one end holds and the other does not."""
+    if case.repository is None:
+        return int(result["chain_length"]) - 1
+    [axis] = result["axes"]
+    between = f"{axis['good']}...{axis['bad']}"
+    command = ["git", "-C", str(case.repository), "rev-list", "--count", between]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
 def tried(case: Case, directory: str) -> Row:
     """Run one case."""
     result, seconds, problem = run(case, directory)
@@ -100,7 +111,7 @@ def tried(case: Case, directory: str) -> Row:
         return Row(case, problem, right=False, seconds=seconds)
     probes = [probe for probe in result["probes"] if probe["input_hash"] and probe["build_log"]]
     on_chain = sum(1 for probe in probes if probe["step"] is not None)
-    bound = math.ceil(math.log2(result["chain_length"] - 1)) + 2
+    bound = math.ceil(math.log2(steps_of(case, result))) + 2
     return Row(
         case,
         describe(result),
@@ -120,9 +131,9 @@ PAGE = """\
 {date} by `{command}`, on {machine}.
 
 `builds` are those of the search, both ends included, and behind a plus those of the swap test; `bound` is
-ceil(log2 S) + 2 on S steps; `runs` are those of the script, confirming ones included; `s` is the whole run, with an
-empty cache at first and what else the machine had to do. A case names its packages, its Python and its script; where
-the answer is a range, the versions in between cannot be installed.
+ceil(log2 S) + 2 on S steps, or on the S commits between the ends, all sides counted; `runs` are those of the script,
+confirming ones included; `s` is the whole run, with an empty cache at first and what else the machine had to do. A case
+names its packages, its Python and its script; where the answer is a range, the versions in between cannot be installed.
 
 To run one: `scripts/bench/cases --only NAME`. Cases that begin with `git-` bisect commits, and need clones
 (`PINS_HISTORIES`).
