@@ -32,12 +32,6 @@ class UndeterminedError(PinsError):
     exit_code = 3
 
 
-class BracketError(PinsError):
-    """The ends do not bracket the failure: the good end fails or the bad end passes."""
-
-    exit_code = 4
-
-
 class NoSolutionError(PinsError):
     """No compatible set of versions exists."""
 

@@ -19,7 +19,6 @@ class Evidence:
         self._members: dict[int, list[int]] = {}
         self._fails: dict[int, int] = {}
         self._passes: dict[int, int] = {}
-        self._nothing_said: dict[int, int] = {}
         self._built: set[int] = set()
         self._unbuildable: set[int] = set()
         self._unjudgeable: set[int] = set()

@@ -115,21 +115,6 @@ class RateModel:
             found = self._fits[key] = self._compute(*key)
         return found
 
-    def grid_posterior(
-        self, good_fails: int, good_passes: int, bad_fails: int, bad_passes: int
-    ) -> list[tuple[float, float, float]]:
-        """(a, b, log weight) of every pair of rates under these counts, the deterministic pair first."""
-        consistent = good_fails == 0 and bad_passes == 0
-        found = [(0.0, 0.0, self._log_deterministic if consistent else -math.inf)]
-        for x, a in enumerate(self.if_good):
-            for y, b in enumerate(self.if_bad):
-                if self.weights[x][y] > 0.0:
-                    log_weight = self._log_flaky + math.log(self.weights[x][y])
-                    log_weight += _log_power(a, good_fails) + _log_power(1.0 - a, good_passes)
-                    log_weight += _log_power(b, bad_passes) + _log_power(1.0 - b, bad_fails)
-                    found.append((a, b, log_weight))
-        return found
-
     def _compute(self, good_fails: int, good_passes: int, bad_fails: int, bad_passes: int) -> Fit:
         good = self._good.get((good_fails, good_passes))
         if good is None:

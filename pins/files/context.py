@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -145,7 +145,3 @@ def read_through(context: Context | None, copies: Copies, path: str) -> tuple[st
         if data is not None:
             return candidate, data
     return None
-
-
-Repositories = Mapping[str, Path]
-"""Local clones by pin name or by repository address, for files that a pinned repository holds."""

@@ -2,7 +2,7 @@
 
 import tomllib
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pins.metadata.declarations import Declarations, Statement, Subject, with_extra
@@ -14,7 +14,6 @@ _FIELDS = {
     "requires-python": Subject.REQUIRES_PYTHON,
     "name": Subject.NAME,
 }
-LineOf = Callable[..., int]
 
 
 class _Lines:

@@ -69,10 +69,6 @@ def unwrap(words: tuple[Value, ...]) -> tuple[Value, ...]:
     return words
 
 
-def _runs_module(program: str, module: str) -> bool:
-    return _PYTHON.match(program) is not None or module in {"pip", "uv"}
-
-
 def _after_options(words: tuple[Value, ...], index: int, with_value: frozenset[str]) -> tuple[Value, ...]:
     while index < len(words) and text_of(words[index]).startswith("-"):
         index += 2 if text_of(words[index]) in with_value else 1
