@@ -59,4 +59,6 @@ def test_what_ray_says_is_told_without_its_traceback() -> None:
     assert reason_of(RuntimeError(traceback.format("numpy"))) == (
         "RuntimeError: ModuleNotFoundError: No module named 'numpy'"
     )
+    unavailable = type("ActorUnavailableError", (RuntimeError,), {})
+    assert reason_of(unavailable("RpcError: ipv4:10.0.0.1:1 rpc_code: 14")) == "its agent cannot be reached"
     assert reason_of(RuntimeError("the node\n is gone")) == "RuntimeError: the node is gone"

@@ -39,6 +39,8 @@ URL = "https://me:s3cr3t-w0rd@example.test/x"
         (request_with(variables=(("MIRROR", URL),)), "--pass-env"),
         (request_with(build_args=(("MIRROR", URL),)), "--secret"),
         (replace(request_with(), build_command=("curl", URL)), "variable"),
+        (replace(request_with(), health=("curl", URL)), "from a file of its machine"),
+        (replace(request_with(), build_on=f"command:./ci {URL}"), "--pass-env"),
         (replace(request_with(), requirements=RequirementsRequest((f"six @ {URL}",))), "netrc"),
         (replace(request_with(), requirements=RequirementsRequest(build_constraints=(f"six @ {URL}",))), "netrc"),
         (replace(request_with(), smoke=SmokeScript(Path("/smoke.sh"), (URL,))), "--pass-env"),

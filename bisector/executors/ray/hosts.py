@@ -159,6 +159,8 @@ def reason_of(error: Exception) -> str:
     lines = [line.strip() for line in visible(str(cause)).splitlines() if line.strip()]
     if found := re.search(r"No module named '(bisector|pins)\b", str(cause)):
         return f"the Python that Ray runs on there has no {found[1]}: install bisector there, in the version used here"
+    if type(cause).__name__ == "ActorUnavailableError":  # of connections, in the words of the library below Ray
+        return "its agent cannot be reached"
     said = lines[-1] if any(line.startswith("File ") for line in lines) else " ".join(lines)
     return f"{type(cause).__name__}: {said[:300]}"
 
