@@ -6,7 +6,7 @@ copies lie in the user's cache, named by what they say, so that a resume finds t
 
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -64,6 +64,18 @@ def opened(path: Path, origin: Path, names: Collection[str], cache: Path) -> Pat
         for edit in edits_for(content, pin, None)
     }
     return _kept(apply(content, list(edits.values())), origin, cache)
+
+
+def without_versions(left_out: Mapping[str, Collection[str]], origin: Path, cache: Path) -> Path:
+    """A constraints file in the cache that rules these versions of distributions out.
+
+    Args:
+        left_out: versions by normalized name.
+        origin: beside which file it is meant, for its name.
+        cache: the user's cache directory of this project.
+    """
+    lines = [f"{name}{','.join(f'!={version}' for version in left_out[name])}\n" for name in sorted(left_out)]
+    return _kept("".join(lines).encode(), origin, cache)
 
 
 def _kept(content: bytes, origin: Path, cache: Path) -> Path:

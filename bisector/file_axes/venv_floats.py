@@ -18,7 +18,7 @@ from bisector.environments.base import Environment, InfeasibleError
 from bisector.environments.fixed_pins import FixedPins
 from bisector.file_axes.errors import NothingDiffersError
 from bisector.file_axes.index import package_index
-from bisector.file_axes.opened import as_of, opened
+from bisector.file_axes.opened import as_of, opened, without_versions
 from bisector.file_axes.request import FilesRequest
 from bisector.model import Axis, AxisValue, Candidate, short_text
 from bisector.request import RequirementsRequest, RunRequest
@@ -27,6 +27,7 @@ from pins.files.reading import ReadRequest, read_all
 from pins.model import PinKind
 from pins.sources.page_cache import cache_directory
 from pins.sources.releases import releases_between
+from pins.sources.usable_files import is_too_new
 
 if TYPE_CHECKING:
     from bisector.environments.venv.environment import VenvEnvironment
@@ -82,7 +83,7 @@ def venv_environment(request: RunRequest, index: "IndexConfiguration", now: date
     assert files is not None
     cache = cache_directory(os.environ)
     ends = _ends(request, files, now, cache)
-    found = [_resolved(request, index, end) for end in ends]
+    ends, found = zip(*(_resolved(request, index, end) for end in ends), strict=True)
     held = {str(canonicalize_name(name)) for name, _ in request.fixed}
     moved = [name for name in found[1] if name in found[0] and found[0][name] != found[1][name] and name not in held]
     chosen = [name for name in moved if _wanted(name, files.only, files.exclude)]
@@ -158,13 +159,48 @@ def _kind(files: FilesRequest, name: str, named: set[str]) -> PinKind:
     return PinKind.PACKAGE if written and name in named else PinKind.FLOAT
 
 
-def _resolved(request: RunRequest, index: "IndexConfiguration", end: _End) -> Mapping[str, str]:
-    """Every distribution that the requirements of an end came to, with its version."""
-    environment = _venv(request, end.requirements, index, end.date, ())
-    try:
-        return dict(environment.resolve(Candidate(request.fixed)).resolved)
-    except InfeasibleError as error:
-        raise NoSolutionError(f"{end.name}: nothing satisfies the requirements: {error}") from error
+def _resolved(request: RunRequest, index: "IndexConfiguration", end: _End) -> tuple[_End, Mapping[str, str]]:
+    """Every distribution that the requirements of an end came to, with its version.
+
+    A place without upload times (a directory of wheels, a mirror) may hold what was not there at the date. uv counts
+    it; where another place dates that version later, it is ruled out, which the end that comes back says.
+
+    Raises:
+        NoSolutionError: nothing satisfies the requirements at this end.
+    """
+    left_out: dict[str, list[str]] = {}
+    known = None
+    while True:
+        environment = _venv(request, end.requirements, index, end.date, ())
+        try:
+            found = dict(environment.resolve(Candidate(request.fixed)).resolved)
+        except InfeasibleError as error:
+            if known is not None:  # what the requirements ask for is had from such a place alone
+                return known
+            raise NoSolutionError(f"{end.name}: nothing satisfies the requirements: {error}") from error
+        known = (end, found)
+        late = _late(environment, found, end.date)
+        if not late:
+            return known
+        left_out.update(late)
+        file = without_versions(left_out, Path("later-releases.txt"), cache_directory(os.environ))
+        others = [path for path in end.requirements.constraint_files if path.name != file.name]
+        end = replace(end, requirements=replace(end.requirements, constraint_files=(*others, file)))
+
+
+def _late(environment: "VenvEnvironment", found: Mapping[str, str], date: datetime) -> dict[str, list[str]]:
+    """Of each distribution that came to a version which is dated later, all such versions."""
+    index = environment.index
+    if not (index.flat or index.without_upload_times or any(location.is_file for location in index.indexes)):
+        return {}
+    late = {}
+    with package_index(index, environment.interpreter) as source:
+        for name, version in found.items():
+            listed = source.find_listing(name, before=date).releases(source.target, date)
+            versions = [release.version.public for release in listed if is_too_new(release)]
+            if Version(version).public in versions:
+                late[name] = versions
+    return late
 
 
 def _venv(

@@ -7,9 +7,7 @@ from packaging.version import InvalidVersion, Version
 
 from pins.errors import UsageError
 from pins.release import Release
-
-_TOO_NEW = "was uploaded"
-"""What `Release.unusable` begins with where all files came later than the time asked for."""
+from pins.sources.usable_files import is_too_new
 
 
 def releases_between(releases: Sequence[Release], good: str, bad: str, *, name: str) -> tuple[Release, ...]:
@@ -89,7 +87,7 @@ def release_named(releases: Sequence[Release], text: str, *, name: str) -> Relea
 def _check_usable(name: str, releases: Sequence[Release], release: Release) -> None:
     if release.is_usable:
         return
-    if release.unusable.startswith(_TOO_NEW):
+    if is_too_new(release):
         uploaded = release.unusable.partition(",")[0]
         raise UsageError(
             f"{name} {release.version} {uploaded}, after the time as of which the index is read; choose a later date"

@@ -10,6 +10,7 @@ from pins.sources.index_file import FileKind, IndexFile
 from pins.sources.target import Installer, Target
 
 _UV_SDISTS = (".tar.gz", ".zip")
+_TOO_NEW = "was uploaded on"
 
 
 def releases_of(
@@ -33,8 +34,15 @@ def releases_of(
 def release_of(
     files: Sequence[IndexFile], target: Target | None = None, before: datetime | None = None
 ) -> tuple[Release, list[int]]:
-    """The release that files of one version make up, and the places of those that count; as `releases_of` has it."""
+    """The release that files of one version make up, and the places of those that count; as `releases_of` has it.
+
+    Files of one version from several places are one release: where one place tells that it came after `before`, the
+    files of another that tells no times, a copy of the first, are no older.
+    """
     reasons = [why_unusable(file, target, before) for file in files]
+    dated = [reason for file, reason in zip(files, reasons, strict=True) if file.upload_time is not None]
+    if dated and all(reason.startswith(_TOO_NEW) for reason in dated):
+        reasons = [reason if file.upload_time else dated[0] for file, reason in zip(files, reasons, strict=True)]
     usable = [file for file, reason in zip(files, reasons, strict=True) if not reason]
     places = [place for place, reason in enumerate(reasons) if not reason or not usable]
     shown = [files[place] for place in places]
@@ -51,6 +59,11 @@ def release_of(
     return release, places
 
 
+def is_too_new(release: Release) -> bool:
+    """Whether a release is unusable because it came after the time as of which the index is read."""
+    return release.unusable.startswith(_TOO_NEW)
+
+
 def names_its_file(release: Release) -> bool:
     """Whether the reason for which a release is unusable holds of it alone, since it names a file."""
     return release.unusable.startswith("has a source")
@@ -59,7 +72,7 @@ def names_its_file(release: Release) -> bool:
 def why_unusable(file: IndexFile, target: Target | None, before: datetime | None = None) -> str:
     """Why a file cannot be used, as a phrase that follows the release's name; "" where it can."""
     if before is not None and file.upload_time is not None and file.upload_time >= before:
-        return f"was uploaded on {file.upload_time:%Y-%m-%d %H:%M} UTC, after the index is read"
+        return f"{_TOO_NEW} {file.upload_time:%Y-%m-%d %H:%M} UTC, after the index is read"
     if target is None:
         return ""
     if not target.takes_python_requirement(file.requires_python):
@@ -73,7 +86,7 @@ def why_unusable(file: IndexFile, target: Target | None, before: datetime | None
 
 def _together(files: Sequence[IndexFile], reasons: Sequence[str], target: Target | None) -> str:
     """One reason for a release from those of its files: the one that says most."""
-    for start in ("was uploaded", "needs Python", "has a source"):
+    for start in (_TOO_NEW, "needs Python", "has a source"):
         found = [reason for reason in reasons if reason.startswith(start)]
         if found:
             return found[0]

@@ -105,6 +105,27 @@ def test_a_directory_of_wheels_that_hides_what_dates_would_show_is_named(
     assert [(axis.good, axis.bad) for axis in plan(request).axes] == [("1.0", "3.0")]
 
 
+def test_a_wheel_without_a_date_is_as_old_as_the_index_says_of_its_version(
+    make: Make, tmp_path: Path, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    with LocalIndex() as other:
+        other.add("sauce", "3.0")
+        other.write_flat(wheels)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", index.url)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    path = tmp_path / "requirements.txt"
+    path.write_text("sauce\n")
+    good, bad = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 4, tzinfo=UTC)
+    request = replace(make(FilesRequest(path, good_date=good, bad_date=bad), path), index=IndexRequest())
+    assert [(axis.good, axis.bad) for axis in plan(request).axes] == [("1.0", "3.0")]
+    path.write_text("sauce==3.0\n")  # at the good date had from the wheel alone, and so it counts
+    with pytest.raises(UsageError, match="nothing moved"):
+        plan(request)
+
+
 def test_an_opened_copy_keeps_all_but_versions_and_finds_what_it_includes(tmp_path: Path) -> None:
     path = tmp_path / "requirements.txt"
     path.write_text("-c limits.txt\nspam[extra]==1.0; python_version > '3'  # why\neggs<2\nham==3\n")
