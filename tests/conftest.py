@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from bisector.cli.doctor import CHECKS
+from bisector.cli.machine_checks import CHECKS
 from tests.local_index import LocalIndex
 
 NEEDS = {"docker": ("docker", "buildkit"), "network": ("index",), "ray": ("ray",)}
