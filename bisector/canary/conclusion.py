@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 from bisector.canary.memory import Broken, remember_broken, remember_passed
 from bisector.canary.model import CanaryReport, Sung
@@ -83,7 +84,13 @@ def _change(asked: CanaryRequest, prepared: Prepared) -> str:
         return ""
     if before == prepared.newest.newest:
         return ""
-    return unified_diff(before, prepared.newest.newest, prepared.newest.relative).decode("utf-8", "replace")
+    return unified_diff(before, prepared.newest.newest, _path_of(asked.file, prepared)).decode("utf-8", "replace")
+
+
+def _path_of(file: Path, prepared: Prepared) -> str:
+    """The path from the top that a patch of a file names: of a link that which it leads to, for git changes no link."""
+    real, top = file.resolve(), prepared.newest.tree.root.resolve()
+    return real.relative_to(top).as_posix() if real.is_relative_to(top) else prepared.newest.relative
 
 
 def _fact(result: Result, culprit: Culprit) -> KnownBad | None:

@@ -276,3 +276,18 @@ def test_an_interruption_says_how_to_come_to_the_report(place: Place, monkeypatc
 def test_mistakes_are_said_before_anything_is_built(place: Place, words: tuple[str, ...], said: str) -> None:
     given = words if "--since" in words else (*words, *since(45))
     assert said in place.canary(*given, code=2)["said"]
+
+
+def test_the_patch_of_a_file_that_a_link_leads_to_names_the_file(place: Place) -> None:
+    subprocess.run(["git", "init", "-q", str(place.root)], check=True)
+    (place.root / "shared").mkdir()
+    place.file.rename(place.root / "shared/pins.txt")
+    place.file.symlink_to("shared/pins.txt")
+    change = place.canary(*since(45), code=0)["change"]
+    assert "+++ b/shared/pins.txt" in change
+    done = subprocess.run(
+        ["git", "-C", str(place.root), "apply", "-"], input=change, text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert place.file.is_symlink()
+    assert "spam==2" not in place.file.read_text()
