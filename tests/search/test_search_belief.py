@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisector.search import ChainSearch, Observation, Replication, ReplicationVerdict, SearchSettings
+from bisector.search import ChainSearch, Costs, Observation, Replication, ReplicationVerdict, SearchSettings
 from bisector.search.belief import Belief
 from bisector.search.outlook import Outlook, capacity
 from bisector.search.rates import RateModel, entropy, rate_model
@@ -325,3 +325,26 @@ class TestReplication:
         replication = Replication(search)
         replication.record(Observation.FAIL)
         assert replication.conclusion is ReplicationVerdict.FAIL
+
+
+def test_a_prior_that_favours_no_step_is_the_even_one() -> None:
+    nothing, even = (ChainSearch(6, prior=prior) for prior in ([0.0] * 6, [1.0] * 6))
+    for step in range(1, 7):
+        assert nothing.belief.step_probability(step) == pytest.approx(even.belief.step_probability(step))
+        assert even.belief.step_probability(step) == pytest.approx(ChainSearch(6).belief.step_probability(step))
+
+
+def test_a_run_in_the_middle_halves_what_is_missing() -> None:
+    """In bits: those of the number of steps at first, one less after each run that halves them."""
+    search = ChainSearch(64, SearchSettings(prior_none=1e-9, prior_all_bad=1e-9, deterministic_prior=1.0 - 1e-9))
+    assert search.belief.entropy() == pytest.approx(6.0, abs=0.1)
+    search.record(32, Observation.PASS)
+    assert search.belief.entropy() == pytest.approx(5.0, abs=0.1)
+    search.record(48, Observation.FAIL)
+    assert search.belief.entropy() == pytest.approx(4.0, abs=0.1)
+
+
+@pytest.mark.parametrize("costs", [(-1.0, 1.0), (1.0, -1.0), (math.inf, 1.0), (1.0, math.nan), (math.nan, math.nan)])
+def test_costs_that_cannot_be_compared_are_refused(costs: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="finite and not negative"):
+        Costs(*costs)
