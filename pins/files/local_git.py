@@ -6,7 +6,9 @@ question answered by one repository, whichever was meant.
 
 import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from pins.choices import did_you_mean
@@ -24,6 +26,18 @@ _OTHER_REPOSITORY = frozenset(
         "GIT_WORK_TREE",
     ]
 )
+
+
+_SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.pager": "cat",
+    "log.showSignature": "false",
+    "protocol.ext.allow": "never",
+}
+"""What keeps a repository's own configuration from having git run something: it may come from anywhere."""
+_READS_FILES = frozenset({"blame", "diff"})
+"""Commands that put files on disk through the filters that attributes name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +84,7 @@ def ask_git(directory: Path, *arguments: str, given: bytes = b"") -> Answer:
     }
     try:
         done = subprocess.run(
-            ["git", "--literal-pathspecs", "-C", str(directory), *arguments],
+            ["git", "--literal-pathspecs", "-C", str(directory), *_settings(directory, arguments), *arguments],
             input=given,
             capture_output=True,
             check=False,
@@ -82,6 +96,20 @@ def ask_git(directory: Path, *arguments: str, given: bytes = b"") -> Answer:
         return Answer(ok=False, output=b"", complaint=str(error))
     said = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return Answer(done.returncode == 0, done.stdout, said[-1] if said else "")
+
+
+def _settings(directory: Path, arguments: Sequence[str]) -> list[str]:
+    names = _filters(directory) if arguments and arguments[0] in _READS_FILES else ()
+    return [word for name in names for word in ("-c", f"{name}=")] + [
+        word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")
+    ]
+
+
+@cache
+def _filters(directory: Path) -> tuple[str, ...]:
+    """The settings that name programs which git puts files through, so that they can be set to none."""
+    asked = ("config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.(clean|smudge|process|required)$")
+    return tuple(name for name in ask_git(directory, *asked).text.split("\0") if name)
 
 
 def no_revision(top: Path, revision: str) -> str:

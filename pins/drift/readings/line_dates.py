@@ -39,7 +39,7 @@ class LineDates(_InRepository):
     def read(self, tools: Tools) -> dict[int, datetime]:  # noqa: ARG002 - git is all it needs
         """The times by line, counted from 1; without lines that are not committed yet, empty where git cannot say."""
         revision = [self.revision] if self.revision else []
-        answer = ask_git(self.root, "blame", "--porcelain", *revision, "--", self.path)
+        answer = ask_git(self.root, "blame", "--porcelain", "--no-textconv", *revision, "--", self.path)
         if not answer.ok:
             return {}
         times: dict[bytes, datetime] = {}

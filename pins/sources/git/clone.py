@@ -294,7 +294,9 @@ def _source_of(address: RepositoryAddress) -> Path:
             ["-C", str(path), "rev-parse", "--path-format=absolute", "--show-prefix", "--git-common-dir"]
         ).decode("utf-8", "surrogateescape")
     except GitFailedError as error:
-        raise nothing from error
+        if "not a git repository" in error.said and "unsafe" not in error.said:
+            raise nothing from error
+        raise
     prefix, _, common = printed.removesuffix("\n").rpartition("\n")
     if prefix.strip():
         raise nothing
