@@ -13,7 +13,7 @@ from bisector.request import DockerRequest
 from tests.docker.conftest import SYSTEM
 from tests.docker.docker_setting import engine_script
 from tests.executors.ray_clusters import answered, on, serving_nodes
-from tests.executors.test_docker_hosts import BROKEN_FROM_9, DOCKERFILE, Engine, nothing_bad
+from tests.executors.test_docker_hosts import BROKEN_FROM_9, DOCKERFILE, Engine, nothing_bad, over_files
 from tests.session.conftest import Ask
 
 pytestmark = [pytest.mark.docker, pytest.mark.ray, pytest.mark.slow]
@@ -41,8 +41,11 @@ def test_images_are_built_and_run_by_nodes(over_engine: tuple[Any, Engine], ask:
     context.mkdir()
     (context / "Dockerfile").write_text(DOCKERFILE.format(seconds=0.2))
     docker = DockerRequest(context / "Dockerfile", build_args=(("WIDGET_VERSION", "{widget}"),))
-    request = replace(ask(BROKEN_FROM_9), environment="docker", build_command=(), docker=docker)
-    result = session.bisect(on(cluster, request))
+    request = on(cluster, replace(ask(BROKEN_FROM_9), environment="docker", build_command=(), docker=docker))
+    result = session.bisect(request)
     answered(result)
     nothing_bad(result)
+    assert made.left() == []
+    between_revisions = session.bisect(over_files(request, tmp_path / "a répository"))
+    answered(between_revisions, "1.1", "1.2")
     assert made.left() == []
