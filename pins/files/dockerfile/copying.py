@@ -5,6 +5,7 @@ import re
 
 from pins.files.commands.download import versions_in
 from pins.files.context import Copies
+from pins.files.dockerfile.instruction_words import docker_words
 from pins.files.dockerfile.stage_reading import StageReading
 from pins.files.dockerfile.stage_state import StageState
 from pins.files.dockerfile.stages import Step
@@ -15,7 +16,7 @@ from pins.files.mention import Part, part_of
 from pins.files.requirement import repository_name
 from pins.files.shell.command import Command
 from pins.files.values import Value, cut, text_of
-from pins.files.words import docker_words, expand
+from pins.files.words import expand
 from pins.model import Form, PinKind
 
 

@@ -13,6 +13,7 @@ from pins.files.dockerfile.close_reading import CloseReading as CloseReading
 from pins.files.dockerfile.close_reading import StepReading as StepReading
 from pins.files.dockerfile.copying import take_copy, with_mounts
 from pins.files.dockerfile.images import image_mentions
+from pins.files.dockerfile.instruction_words import docker_words
 from pins.files.dockerfile.run_reader import RunReader
 from pins.files.dockerfile.run_script import json_values, script_of
 from pins.files.dockerfile.stage_reading import FileReader
@@ -35,7 +36,6 @@ from pins.files.values import (
     unknown_of,
     without_credentials,
 )
-from pins.files.words import docker_words
 from pins.model import FileProblem, PinSet, Quoting, StageSummary
 
 _VARIABLE = re.compile(rb"\$\{?([A-Za-z_][A-Za-z0-9_]*)")

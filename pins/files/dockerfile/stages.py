@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from pins.files.dockerfile.instruction_words import docker_words
 from pins.files.dockerfile.stage_state import Inherited
 from pins.files.dockerfile.syntax import DockerfileSyntax, Instruction, SyntaxProblem
 from pins.files.dockerfile.variables import Environment, VariableError
 from pins.files.values import Declaration, Value, display_of, text_of, unknown_of
-from pins.files.words import docker_words, expand
+from pins.files.words import expand
 
 
 class Role(StrEnum):

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from pins.files.dockerfile.instruction_words import closes_quotes, docker_words
 from pins.files.dockerfile.syntax import Instruction
 from pins.files.values import Declaration, Fragment, Value, is_unset, through
-from pins.files.words import closes_quotes, docker_words, expand
+from pins.files.words import expand
 from pins.model import Quoting
 
 PLATFORM_ARGUMENTS = frozenset(

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
+from pins.files.dockerfile.instruction_words import docker_words
 from pins.files.dockerfile.stages import Stage
 from pins.files.dockerfile.syntax import Instruction
 from pins.files.dockerfile.variables import Assignment
 from pins.files.edit import Edit
 from pins.files.naming import says_version
 from pins.files.values import text_of
-from pins.files.words import docker_words
 from pins.hazards.model import Finding
 from pins.hazards.rules.references import (
     assigned_by,
