@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pins.errors import EnvironmentFailureError, UsageError
 from pins.files.local_git import no_revision
+from pins.sources.git.program import git_environment
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,16 @@ class Repository:
         Raises:
             EnvironmentFailureError: git is missing or fails.
         """
-        variables = os.environ | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+        variables = git_environment(os.environ)
         if index is not None:
             variables["GIT_INDEX_FILE"] = str(index)
         try:
             done = subprocess.run(
-                ["git", "-C", str(self.top), *arguments], input=given, capture_output=True, check=False, env=variables
+                ["git", "-c", "core.fsmonitor=false", "-C", str(self.top), *arguments],
+                input=given,
+                capture_output=True,
+                check=False,
+                env=variables,
             )
         except FileNotFoundError as error:
             raise EnvironmentFailureError("git is not installed; it reads the revisions of the file") from error
