@@ -327,6 +327,14 @@ class TestReplication:
         assert replication.conclusion is ReplicationVerdict.FAIL
 
 
+def test_only_the_proportions_of_a_prior_count() -> None:
+    weights = [1.0, 2.0, 5.0, 0.0]
+    one, other = (ChainSearch(4, prior=[scale * weight for weight in weights]) for scale in (1.0, 0.01))
+    for step in range(1, 5):
+        assert one.belief.step_probability(step) == pytest.approx(other.belief.step_probability(step))
+    assert one.belief.step_probability(3) > 2.0 * one.belief.step_probability(2)
+
+
 def test_a_prior_that_favours_no_step_is_the_even_one() -> None:
     nothing, even = (ChainSearch(6, prior=prior) for prior in ([0.0] * 6, [1.0] * 6))
     for step in range(1, 7):
