@@ -51,9 +51,9 @@ def test_bisection_takes_what_packaging_takes(versions: list[str], operator: str
     assert found == sum(2 << i for i, version in enumerate(ascending) if asked.contains(version, prereleases=True))
 
 
-@pytest.mark.parametrize("bound", ["1.0", "1", "1.0.0", "1.0+cpu", "0.9", "2.0", "3"])
+@pytest.mark.parametrize("bound", ["1.0", "1", "1.0.0", "1.0+cpu", "1.0-1", "1.0.post1", "0.9", "2.0", "3"])
 def test_arbitrary_equality_compares_what_is_written(bound: str) -> None:
-    versions = ["0.9", "1.0", "1.0+cpu", "2.0"]
+    versions = ["0.9", "1.0", "1.0+cpu", "1.0-1", "2.0"]
     asked = SpecifierSet(f"==={bound}")
     found = VersionList([Choice(text, Version(text)) for text in versions]).taken_by(asked)
     assert found == sum(2 << i for i, text in enumerate(versions) if asked.contains(text, prereleases=True))
