@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from search_methods import Method, Trial, World, facf, git_bisect, ours
 from search_others import git_bayesect, jax_toolbox
+from search_phases import POINTS, STEPS, print_early_repeats, print_phases
 from search_scenarios import print_size, print_untestable, print_workers
 
 from bisector.search import Costs
@@ -251,7 +252,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--full", action="store_true", help="all sizes and all error rates")
-    others = ["untestable", "pins", "workers", "size"]
+    others = ["untestable", "pins", "workers", "size", "phases", "early"]
     parser.add_argument("--sections", nargs="+", choices=[*SECTIONS, *others], help="parts of the table (default: all)")
     parser.add_argument("--store", type=Path, metavar="FILE", help="keep finished points there")
     parser.add_argument("--markdown", action="store_true", help="print what --store holds as tables, and nothing else")
@@ -290,6 +291,12 @@ def main() -> None:
         print_workers(arguments.trials, arguments.seed)
     if "size" in asked:
         print_size(arguments.seed)
+    if "phases" in asked:
+        print_phases(arguments.trials, [worlds(STEPS, *pair, arguments.trials, arguments.seed) for pair in POINTS])
+    if "early" in asked:
+        print_early_repeats(
+            arguments.trials, [worlds(STEPS, *pair, arguments.trials, arguments.seed) for pair in GLANCE]
+        )
 
 
 if __name__ == "__main__":
