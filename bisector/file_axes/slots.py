@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bisector.file_axes.versions import Version
 from pins.files.compare import Change, changes
-from pins.model import Pin, PinKind, PinSet
+from pins.model import Pin, PinKind, PinSet, Place
 
 OPEN = "*"
 """The value of a requirement without a bound."""
@@ -95,6 +95,7 @@ def difference(good: Version, bad: Version) -> Difference:
     moving: list[tuple[Slot, Pin, Pin]] = []
     left: list[tuple[Change, str]] = []
     taken: dict[str, int] = {}
+    pairs = _once_each(pairs, notes)
     names = [now.name for _, now in pairs]
     for was, now in pairs:
         if reason := _cannot(was, old, "good") or _cannot(now, new, "bad"):
@@ -110,6 +111,21 @@ def difference(good: Version, bad: Version) -> Difference:
     left += [(Change(was, None), "at the good end alone") for was in gone]
     left += [(Change(None, now), "at the bad end alone") for now in come]
     return Difference(tuple(moving), tuple(left), tuple(notes))
+
+
+def _once_each(pairs: Sequence[tuple[Pin, Pin]], notes: list[str]) -> list[tuple[Pin, Pin]]:
+    """The pins without those that are the very text of another one, at both ends: an ARG that is used as two things."""
+    found: dict[tuple[Place, ...], Pin] = {}
+    kept = []
+    for was, now in pairs:
+        places = (*was.places, *now.places)
+        if places and places in found:
+            if found[places].name != now.name:
+                notes.append(f"{_called(now)} is what {found[places].name} is as well: one axis, {found[places].name}")
+            continue
+        found[places] = now
+        kept.append((was, now))
+    return kept
 
 
 def slot_named(name: str, pins: PinSet) -> list[Slot]:

@@ -64,6 +64,23 @@ def test_pins_move_in_the_order_in_which_a_build_uses_them_so_that_early_layers_
     assert early[-2:] == [("base:2", "3.0")] * 2, "where ext moves, all before it is as at the bad end"
 
 
+def test_an_argument_that_is_used_as_two_things_is_one_axis(repository: SmallRepository) -> None:
+    text = (
+        "ARG CUDA_VER={}\nFROM nvidia/cuda:${{CUDA_VER}}-base\nARG CUDA_VER\n"
+        'RUN pip install spam==1.0 && conda install -y "cuda-version=${{CUDA_VER}}" && git clone -b v${{CUDA_VER}}'
+        " https://host.invalid/o/ext.git\n"
+    )
+    for value in ("12.0", "12.4", "13.0"):
+        repository.commit(text.format(value))
+    space = repository.space()
+    [part] = space.parts
+    places = [bad.places for _, _, bad in part.moving]
+    assert len(set(places)) == len(places) == 1
+    [name] = space.pins
+    for candidate in repository.chain(space).candidates:
+        assert f"ARG CUDA_VER={candidate[name]}\n".encode() in part.render(candidate)
+
+
 def test_a_candidate_is_the_bad_file_with_its_pins_set_and_nothing_else_changed(repository: SmallRepository) -> None:
     repository.commit(BASE.format(spam="spam==1.0"))
     repository.commit(BASE.format(spam="'spam==3.0'").replace("aaaa111", "bbbb222"))
