@@ -230,8 +230,12 @@ def check_output(output: Path | None) -> None:
 
 
 def say(text: str) -> None:
-    """A line for the person, on standard error."""
+    """A line for the person, on standard error; what it quotes of files and programs cannot repaint a terminal."""
     make_room()
+    if not text.replace("\n", "").isprintable():
+        from pins.report.characters import visible
+
+        text = visible(text)
     try:
         print(text, file=sys.stderr, flush=True)
     except (OSError, ValueError):

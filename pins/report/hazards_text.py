@@ -64,7 +64,10 @@ def annotations(hazards: Sequence[Hazard], files: int) -> str:
     order = {severity: index for index, severity in enumerate(Severity)}
     found = sorted((h for h in hazards if not h.ignored), key=lambda h: order[h.rule.severity])
     lines = [_annotation(hazard) for hazard in found[:MOST_ANNOTATIONS]]
-    lines += [f"{h.file}:{h.line}: {h.rule.severity.value}: {one_line(h.summary)} [{h.rule.name}]" for h in found[10:]]
+    lines += [
+        f"{_no_command(h.file)}:{h.line}: {h.rule.severity.value}: {one_line(h.summary)} [{h.rule.name}]"
+        for h in found[10:]
+    ]
     return "\n".join((*lines, counted(hazards, files))) + "\n"
 
 
@@ -98,8 +101,14 @@ def annotation(command: str, properties: Mapping[str, str], message: str) -> str
     return f"::{command} {said}::{_escaped(message, in_property=False)}"
 
 
+def _no_command(file: str) -> str:
+    """A file's name at the beginning of a line, which GitHub reads as a command where it begins like one."""
+    file = one_line(file)
+    return f"./{file}" if file.lstrip().startswith(("::", "##")) else file
+
+
 def _escaped(text: str, *, in_property: bool) -> str:
-    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    text = one_line(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
     return text.replace(":", "%3A").replace(",", "%2C") if in_property else text
 
 
