@@ -1,6 +1,6 @@
 """Build the wheel and the source distribution so that anyone can build the same bytes again.
 
-    scripts/distributions [--output dist] [--revision HEAD | --work-tree]
+    scripts/distributions [--output dist] [--revision HEAD]
 
 What is built is a commit, laid out afresh in a directory of its own, so that nothing that lies about in a checkout gets
 in. It is built twice: in two directories, with files of other ages, another umask, time zone and hash seed. Where the
@@ -13,7 +13,6 @@ Equal bytes need an equal hatchling, whose version the wheel tells (`Generator`)
 import argparse
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -43,10 +42,7 @@ def main() -> int:
         for number, circumstances in enumerate(CIRCUMSTANCES):
             place = Path(scratch) / ("first" if number == 0 else "another place/below") / "bisector"
             place.mkdir(parents=True)
-            if arguments.work_tree:
-                lay_work_tree(place)
-            else:
-                lay_commit(arguments.revision, place)
+            lay_commit(arguments.revision, place)
             built.append(build(place, environment | circumstances, UMASKS[number], AGES[number]))
         first, second = built
         if first != second:
@@ -66,15 +62,6 @@ def lay_commit(revision: str, place: Path) -> None:
     _git("archive", "--format=tar", f"--output={archive}", "--end-of-options", revision)
     with tarfile.open(archive) as tar:
         tar.extractall(place, filter="data")
-
-
-def lay_work_tree(place: Path) -> None:
-    """What git would take from the checkout, committed or not."""
-    for name in _git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
-        source = ROOT / name
-        if name and source.is_file():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, place / name)
 
 
 def build(place: Path, environment: Mapping[str, str], umask: int, age: int) -> dict[str, bytes]:
@@ -106,9 +93,7 @@ def _git(*arguments: str) -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="where the two are written (dist)")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--revision", default="HEAD", help="the commit that is built (HEAD)")
-    what.add_argument("--work-tree", action="store_true", help="build the checkout as it is, committed or not")
+    parser.add_argument("--revision", default="HEAD", help="the commit that is built (HEAD)")
     return parser.parse_args()
 
 

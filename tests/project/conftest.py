@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,12 +13,25 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the wheel and the source distribution of the checkout as it is."""
-    directory = tmp_path_factory.mktemp("distributions")
-    script = [sys.executable, str(ROOT / "scripts" / "distributions.py"), "--work-tree", f"--output={directory}"]
-    subprocess.run(script, check=True)
-    return directory
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose one commit is the checkout as it is now, whoever goes on working there."""
+    place = tmp_path_factory.mktemp("snapshot")
+    listed = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    for name in subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split("\0"):
+        if name and (ROOT / name).is_file():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, place / name)
+    git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.invalid", "-C", str(place)]
+    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message=as it is"]):
+        subprocess.run([*git, *words], check=True)
+    return place
+
+
+@pytest.fixture(scope="session")
+def distributions(snapshot: Path) -> Path:
+    """A directory with the wheel and the source distribution of the checkout."""
+    subprocess.run([sys.executable, str(snapshot / "scripts" / "distributions.py")], check=True)
+    return snapshot / "dist"
 
 
 @pytest.fixture(scope="session")
