@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 
+from pins.metadata.archive_errors import ARCHIVE_ERRORS
 from pins.metadata.core_metadata import MADE_BY_BUILD, CoreMetadata, NotMetadataError, parse_core_metadata
 
 _LARGEST_MEMBER = 8 * 2**20
@@ -47,7 +48,7 @@ def _of_zip(content: bytes) -> dict[str, bytes]:
                 name = _top_level(entry.filename)
                 if name in _WANTED and entry.file_size <= _LARGEST_MEMBER:
                     found[name] = archive.read(entry)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except ARCHIVE_ERRORS as error:
         raise NotMetadataError(f"is no archive that can be read ({str(error)[:100]})") from error
     return found
 

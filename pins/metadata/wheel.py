@@ -3,11 +3,11 @@
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Callable
 
 from packaging.utils import canonicalize_name
 
+from pins.metadata.archive_errors import ARCHIVE_ERRORS
 from pins.metadata.core_metadata import NotMetadataError
 
 TAIL = 32 * 2**10
@@ -84,7 +84,7 @@ def metadata_in_wheel(file: io.RawIOBase, filename: str) -> bytes:
                 raise NotMetadataError("has metadata that is larger than any")
             with archive.open(entry) as member:
                 return member.read(_LARGEST_METADATA)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except ARCHIVE_ERRORS as error:
         if isinstance(error, NotMetadataError):
             raise
         raise NotMetadataError(f"is no archive that can be read ({str(error)[:100]})") from error
