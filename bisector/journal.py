@@ -5,12 +5,13 @@ of its own that is on disk before the next thing happens (write-ahead log, full 
 What was committed is never done again after a crash; what was not is, from its start.
 """
 
+import functools
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from bisector.entries import BuildEntry, BuildStatus, Decision, ProbeEntry, RunEntry
 from bisector.model import Build, Candidate, Ended, Recipe
@@ -50,6 +51,26 @@ class _StoredRecipe:
     input_hash: str
     resolved: tuple[tuple[str, str], ...]
     instructions: Mapping[str, Any]
+
+
+_Journal = TypeVar("_Journal", bound="Journal")
+_Entry = TypeVar("_Entry")
+_P = ParamSpec("_P")
+
+
+def _entries(
+    method: Callable[Concatenate[_Journal, _P], Iterator[_Entry]],
+) -> Callable[Concatenate[_Journal, _P], Iterator[_Entry]]:
+    """A method that reads entries and says so where one is damaged: SQLite notices no changed byte in a row."""
+
+    @functools.wraps(method)
+    def reading(self: _Journal, *arguments: _P.args, **options: _P.kwargs) -> Iterator[_Entry]:
+        try:
+            yield from method(self, *arguments, **options)
+        except (ValueError, TypeError) as error:
+            raise self.damaged(type(error).__name__) from error
+
+    return reading
 
 
 class Journal:
@@ -186,6 +207,7 @@ class Journal:
 
     # Reading it back.
 
+    @_entries
     def probes(self) -> Iterator[ProbeEntry]:
         """Every candidate that was chosen, in order."""
         for row in self._read("SELECT * FROM probes ORDER BY rowid"):
@@ -196,14 +218,18 @@ class Journal:
     def recipes(self) -> dict[str, Recipe]:
         """The recipe of each probe that has one."""
         candidates = {entry.id: entry.candidate for entry in self.probes()}
-        found: dict[str, Recipe] = {}
+        return dict(self._recipes(candidates))
+
+    @_entries
+    def _recipes(self, candidates: Mapping[str, Candidate]) -> Iterator[tuple[str, Recipe]]:
         for row in self._read("SELECT * FROM recipes"):
             stored = adapter(_StoredRecipe).validate_json(row["recipe"])
-            found[row["probe"]] = Recipe(
-                candidates[row["probe"]], stored.input_hash, stored.resolved, stored.instructions
-            )
-        return found
+            candidate = candidates.get(row["probe"])
+            if candidate is None:
+                raise ValueError("a recipe of no probe")
+            yield row["probe"], Recipe(candidate, stored.input_hash, stored.resolved, stored.instructions)
 
+    @_entries
     def builds(self) -> Iterator[BuildEntry]:
         """Every attempt to build, in order."""
         for row in self._read("SELECT * FROM builds ORDER BY number"):
@@ -219,6 +245,7 @@ class Journal:
                 adapter(Ended).validate_json(row["ended"]) if row["ended"] else None,
             )
 
+    @_entries
     def runs(self) -> Iterator[RunEntry]:
         """Every run of the script, in order; one that a crash cut off has no end."""
         for row in self._read("SELECT * FROM runs ORDER BY number"):
@@ -238,6 +265,7 @@ class Journal:
         """The name of every piece of work that was begun, as its processes are marked: builds, runs of the script."""
         return {CHECK} | {entry.id for entry in self.probes()} | {Path(run.log).stem for run in self.runs()}
 
+    @_entries
     def decisions(self, kind: str = "") -> Iterator[Decision]:
         """Everything decided, or that of one kind, in order."""
         for row in self._read("SELECT * FROM decisions WHERE ? IN ('', kind) ORDER BY number", kind):
@@ -259,6 +287,12 @@ class Journal:
             return self._connection.execute(statement, values).fetchall()
         except sqlite3.Error as error:
             raise self._failure(error) from error
+        except UnicodeDecodeError as error:
+            raise self.damaged("a text") from error
+
+    def damaged(self, what: str) -> EnvironmentFailureError:
+        """What to raise where an entry is there, and is not what was written."""
+        return self._failure(sqlite3.DatabaseError(f"an entry cannot be read: {what}"))
 
     def _failure(self, error: sqlite3.Error | OSError) -> EnvironmentFailureError:
         passing = isinstance(error, sqlite3.OperationalError) and not str(error).startswith("no such")

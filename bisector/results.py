@@ -7,6 +7,8 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
+from pydantic_core import ValidationError
+
 from bisector.belief_history import belief_history
 from bisector.bracket import CONTROL, Ending
 from bisector.entries import BuildStatus
@@ -60,6 +62,8 @@ def load_result(run_directory: Path) -> Result:
     journal = Journal(run_directory / JOURNAL, writable=False)
     try:
         return result_of(journal, run_directory)
+    except ValidationError as error:  # of what was decided, or of the request: their text is read where it is used
+        raise journal.damaged(error.title) from error
     finally:
         journal.close()
 
