@@ -31,7 +31,7 @@ def zipped(name: str, way: int) -> bytes:
 
 def tarred(name: str, way: str) -> bytes:
     content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode=f"w:{way}") as archive:
+    with tarfile.open(fileobj=content, mode=f"w:{way}") as archive:  # type: ignore[call-overload]
         member = tarfile.TarInfo(name)
         member.size = len(METADATA)
         archive.addfile(member, io.BytesIO(METADATA))
