@@ -64,7 +64,7 @@ def _entries(
     """A method that reads entries and says so where one is damaged: SQLite notices no changed byte in a row."""
 
     @functools.wraps(method)
-    def reading(self: _Journal, *arguments: _P.args, **options: _P.kwargs) -> Iterator[_Entry]:
+    def reading(self: _Journal, /, *arguments: _P.args, **options: _P.kwargs) -> Iterator[_Entry]:
         try:
             yield from method(self, *arguments, **options)
         except (ValueError, TypeError) as error:

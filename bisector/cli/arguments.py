@@ -6,6 +6,7 @@ a line, gets past. Whether a version or revision exists is asked later, of the i
 """
 
 import re
+import warnings
 from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -232,7 +233,9 @@ def parse_choice(text: str, option: str, choices: Sequence[str]) -> str:
 def parse_pattern(text: str, option: str) -> str:
     """A regular expression (Python's), returned as typed."""
     try:
-        re.compile(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a later Python may read otherwise, with our own line for a place
+            re.compile(text)
     except re.error as error:
         expected = f"a regular expression, for example {option} 'ImportError: .*pkg_resources'"
         raise wrong(option, text, f"cannot be read ({error})", expected) from error
