@@ -60,6 +60,7 @@ EXCEPTIONS = (
     Except("docs/git.md", "click", How.PARSED, "shows click's repository; a case of tests/cases runs the same"),
     Except("docs/git.md", "--within", How.PARSED, "needs a build of LLVM"),
     Except("docs/images.md", "", How.PARSED, "needs a registry; tests/docker/test_prebuilt_images.py starts one"),
+    Except("docs/mutation.md", "", How.OTHER, "runs the tests of the cores over and over, for a quarter of an hour"),
     Except("docs/pins.md", "rocm", How.PARSED, "shows vLLM's files"),
     Except("docs/suggest.md", "rocm_base", How.PARSED, "shows vLLM's file"),
     Except("docs/what-broke.md", "--pin numpy", How.PARSED, "your own script"),
