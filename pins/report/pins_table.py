@@ -90,6 +90,15 @@ def held(pin: Pin) -> str:
     return f"{value} (not used)" if pin.uses and all(use.runs is False for use in pin.uses) else value
 
 
+def _either(pin: Pin) -> str:
+    """What a pin comes to; more than one thing where branches that are open use it in different ways."""
+    open_uses = [use for use in pin.uses if use.runs is None]
+    if len(open_uses) != len(pin.uses):
+        return pin.effective
+    texts = list(dict.fromkeys(use.effective for use in open_uses))
+    return f"{texts[0]} or {texts[1]}{' or others' if len(texts) > 2 else ''}" if len(texts) > 1 else pin.effective
+
+
 def _where(pin: Pin) -> str:
     stages = list(dict.fromkeys(use.stage for use in pin.uses if use.stage))
     where = pin.stage or ("global" if pin.scope.value == "global" else "")
@@ -111,7 +120,7 @@ def remarks(pin: Pin, roles: Mapping[str, str]) -> list[str]:
     """What else is worth saying of a pin; `roles` tells what each stage has to do with the target."""
     said: list[str] = []
     if pin.effective and pin.value is not None and pin.effective != pin.value and pin.kind is not PinKind.PACKAGE:
-        said.append(f"comes to {pin.effective}")
+        said.append(f"comes to {_either(pin)}")
     if pin.repo and pin.repo not in pin.effective:
         said.append(pin.repo)
     if pin.patches:

@@ -13,7 +13,16 @@ from dataclasses import dataclass, field, replace
 
 from pins.files.joined import JoinedText
 from pins.files.shell.command import Command, Condition
-from pins.files.shell.conditions import choice_of, if_fails, if_holds, raw_text, text_of_node
+from pins.files.shell.conditions import (
+    all_hold,
+    choice_of,
+    if_holds,
+    if_list_fails,
+    leaves,
+    other_way,
+    raw_text,
+    text_of_node,
+)
 from pins.files.shell.decide import Decider, is_true
 from pins.files.shell.scripts import heredoc_text, script_in
 from pins.files.shell.state import ShellState, carry, merge
@@ -389,27 +398,45 @@ class _Run:
             run.node(part, state if len(node.parts) == 1 else state.copy())
 
     def and_or(self, node: AndOr, state: ShellState) -> None:
-        run = self
+        """Follow a list, whose operators bind to the left: of ``a && b || c && d``, d runs behind b and behind c."""
         # `a && b || true && c` is ((a && b) || true) && c: what comes before is tolerated, and c is not
         tolerated = [
             index
             for index, (operator, part) in enumerate(node.parts)
             if operator == b"||" and isinstance(part, Simple) and is_true(self.joined.text, part)
         ]
+        run = self
         last: Node | None = None
+        tests: list[Condition] = []
+        ends: list[tuple[Condition, ShellState]] = []  # where a test has ended the list, or kept a part from running
+        earlier: tuple[Condition, ...] = ()
         for index, (operator, part) in enumerate(node.parts):
-            run = replace(run, tolerated=self.tolerated or any(index < at for at in tolerated))
-            if last is None:
-                run.node(part, state)
-            elif operator == b"&&":
-                test = if_holds(self.joined, last, self.decider(state))
-                run = run._with((test,)) if test else run
-                run.node(part, state)
-            else:
-                inner = run._with((if_fails(self.joined, last, self.decider(state)),))
-                inner.node(part, state.copy())
+            lenient = self.tolerated or any(index < at for at in tolerated)
+            if last is not None and operator == b"||":
+                fails = if_list_fails(self.joined, tests, last, self.decider(state))
+                fallback = ends[0][1] if ends else state.copy()
+                replace(self, tolerated=lenient)._with((*earlier, fails)).node(part, fallback)
+                if leaves(part):
+                    ends = []  # what follows in the script runs where the tests held
+                    continue
+                self._either(state, [(other_way(fails), state.copy()), (fails, fallback)])
+                earlier, run, last, tests, ends = (*earlier, fails), self, part, [], []
                 continue
+            test = if_holds(self.joined, last, self.decider(state)) if last is not None and not earlier else None
+            if test:
+                ends.append((other_way(test), state.copy()))
+                tests.append(test)
+                run = run._with((test,))
+            earlier = () if last is not None else earlier
+            replace(run, tolerated=lenient).node(part, state)
             last = part
+        if ends:
+            held = replace(tests[-1], holds=all_hold(tests))
+            self._either(state, [(held, state.copy()), *ends])
+
+    def _either(self, state: ShellState, ends: list[tuple[Condition, ShellState]]) -> None:
+        """Go on behind a list that ended in one of `ends`, in the directory of the first where that is open."""
+        merge(state, state, ends, self.reader.outer)
 
     def conditional(self, node: If, state: ShellState) -> None:
         choice = choice_of(self.joined, node.arms[0][0])

@@ -43,6 +43,8 @@ def merge(state: ShellState, before: ShellState, ends: list[tuple[Condition, She
     if len(possible) == 1:
         state.become(possible[0][1])
         return
+    directory = before.directory
+    state.become(possible[0][1].copy())
     names = {name for _, inner in possible for name in inner.variables}
     for name in names:
         values = [(condition, inner.variables.get(name)) for condition, inner in possible]
@@ -55,7 +57,7 @@ def merge(state: ShellState, before: ShellState, ends: list[tuple[Condition, She
         if known:
             state.alternatives[name] = known
             state.variables[name] = known[0][1]
-    state.directory = before.directory
+    state.directory = directory
 
 
 def carry(state: ShellState, ends: list[tuple[Condition, ShellState]]) -> None:
