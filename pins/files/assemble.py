@@ -17,6 +17,7 @@ from pins.model import Form, Override, Pin, PinKind, PinUse, Place, Quoting, Sco
 WhyUnset = Callable[[str, str], str]
 """Why a variable has no value in a stage, from (name, stage); "" where nothing more is known."""
 
+_NOT_SET = re.compile(r"(\w+) is not set in this file")
 _SHIPPING = frozenset({Role.TARGET, Role.SHIPS})
 
 
@@ -251,10 +252,8 @@ class _Builder:
         )
 
     def _unknown(self, part: Part, first: Mention) -> str:
-        missing = next((d.name for d in part.variables if d.form == "unset"), "")
-        if not missing or not part.unknown.startswith(f"{missing} is not set in this file"):
-            return part.unknown
-        return self.why_unset(missing, first.stage) or part.unknown
+        missing = _NOT_SET.match(part.unknown)
+        return (self.why_unset(missing[1], first.stage) if missing else "") or part.unknown
 
     def _file(self, first: Mention, holder: Declaration | None) -> str:
         return holder.file if holder is not None and holder.file else first.file or self.file

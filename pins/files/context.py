@@ -127,10 +127,11 @@ class Copies:
         for destination, source, is_directory in reversed(self.entries):
             if path == destination:
                 found.append(source)
-            if is_directory and path == posixpath.join(destination, posixpath.basename(source)):
+            if is_directory and path == posixpath.normpath(posixpath.join(destination, posixpath.basename(source))):
                 found.append(source)
-            prefix = destination.rstrip("/") + "/"
-            if path.startswith(prefix):
+            # "." is the working directory of a base image, which nobody here knows: all relative paths begin there
+            prefix = "" if destination == "." else destination.rstrip("/") + "/"
+            if path.startswith(prefix) and (prefix or not path.startswith(("/", "../"))):
                 rest = path[len(prefix) :]
                 found.append(posixpath.normpath(posixpath.join(source, rest)))
         return found

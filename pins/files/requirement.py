@@ -69,6 +69,11 @@ def read_requirement(value: Value) -> ReadRequirement | None:
         return None
     if _URL.match(text):
         return _read_url(value, 0, "")
+    if re.match(r"(?:git|hg|svn|bzr)\+\$", text) and unknown_of(value):
+        # `git+${FOO_URL}`, which only whoever builds can give: address and revision
+        name = re.sub(r"(?i)(?:_|\b)(?:url|repo|repository|git|ref|spec)\b", "", text.split("$")[1].strip("{}"))
+        name = canonicalize_name(re.sub(r"\W+", "-", name).strip("-"))
+        return ReadRequirement(RequirementKind.REPOSITORY, name, ref=cut(value, text.index("+") + 1, len(text)))
     if (of_no_name := _partly_named(value, text)) is not None:
         return of_no_name
     match = _NAME.match(text)

@@ -8,6 +8,7 @@ from pins.errors import UsageError
 from pins.files.dockerfile.read import read_dockerfile
 from pins.files.edit import apply, edits_for
 from pins.files.image_reference import with_value
+from pins.files.reading import ReadRequest, read_all
 from pins.files.setting import SetRequest, set_pins
 from pins.model import Pin, PinKind, PinSet
 
@@ -374,3 +375,56 @@ def test_a_tag_with_its_digest_in_one_literal_stays_one_pin() -> None:
 def test_a_wheel_whose_name_is_computed_in_part_is_a_file() -> None:
     found = read("RUN pip install foo_npu-2.8.0.post2-cp311-cp311-manylinux_2_28_$(uname -m).whl")
     assert values(found) == [("foo-npu", "2.8.0.post2")]
+
+
+# -- options ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", ["-Ur", "-qr", "-Uqr", "-qq -r", "-U --requirement="])
+def test_short_options_in_one_word_name_a_file(options: str, tmp_path: Path) -> None:
+    (tmp_path / "reqs.txt").write_text("foo==1.4\n")
+    file = tmp_path / "Dockerfile"
+    file.write_text(
+        f"FROM a\nCOPY reqs.txt .\nRUN pip install {options}{'' if options.endswith('=') else ' '}reqs.txt\n"
+    )
+    (found,) = read_all(ReadRequest((file,), context=tmp_path))
+    assert values(found, PinKind.PACKAGE) == [("foo", "1.4")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "apt-get install -y -f foo=1.2-3",
+        "zypper -n install foo-1.2-3",
+        "zypper --non-interactive in foo-1.2-3",
+        "apk add --no-cache -t deps foo=1.2-3",
+        "apt-get -o Dpkg::Use-Pty=0 install -t stable foo=1.2-3",
+    ],
+)
+def test_an_option_of_a_packager_takes_the_next_word_only_where_it_has_a_value(command: str) -> None:
+    assert values(read("RUN " + command)) == [("foo", "1.2-3")]
+
+
+def test_a_repository_that_only_whoever_builds_can_give_is_a_pin_without_a_value() -> None:
+    found = read("ARG FLA_URL", 'RUN pip install --no-deps "git+${FLA_URL}"')
+    assert values(found, PinKind.GIT) == [("fla", None)]
+    assert one(found, "fla").unknown == "FLA_URL is an ARG without a default: whoever builds gives it"
+
+
+def test_a_revision_in_an_address_that_lacks_its_argument_says_who_gives_it() -> None:
+    found = read(
+        "ARG ORG=https://x.org/acme", "ARG TAG", 'ARG REPO="${ORG}/tool@${TAG}"', 'RUN pip install "git+${REPO}"'
+    )
+    assert one(found, "tool").unknown == "TAG is an ARG without a default: whoever builds gives it"
+
+
+@pytest.mark.parametrize(
+    ("copied", "used"),
+    [("reqs.txt .", "reqs.txt"), (". .", "reqs.txt"), ("reqs.txt ./", "./reqs.txt"), ("reqs.txt x/", "x/reqs.txt")],
+)
+def test_a_file_copied_to_the_working_directory_of_a_base_image_is_read(copied: str, used: str, tmp_path: Path) -> None:
+    (tmp_path / "reqs.txt").write_text("foo==1.4\n")
+    file = tmp_path / "Dockerfile"
+    file.write_text(f"FROM a\nCOPY {copied}\nRUN pip install -r {used}\n")
+    (found,) = read_all(ReadRequest((file,), context=tmp_path))
+    assert values(found, PinKind.PACKAGE) == [("foo", "1.4")]

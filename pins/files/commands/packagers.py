@@ -11,26 +11,16 @@ _APT = frozenset({"apt", "apt-get", "aptitude", "apt-fast"})
 _RPM = frozenset({"yum", "dnf", "microdnf", "tdnf", "zypper"})
 _CONDA = re.compile(r"(?:[\w-]+-)?(?:conda|mamba|micromamba)(?:-retry)?\Z")
 """With what wraps them, such as `rapids-conda-retry`."""
-_VALUE_OPTIONS = frozenset(
-    [
-        "-o",
-        "-c",
-        "--option",
-        "-t",
-        "--target-release",
-        "-q=",
-        "-n",
-        "--name",
-        "-p",
-        "--prefix",
-        "--channel",
-        "-f",
-        "--file",
-        "--repo",
-        "--override-channels-from",
-        "-y=",
-    ]
-)
+_VALUE_OPTIONS = {
+    "apt": frozenset({"-o", "--option", "-c", "--config-file", "-t", "--target-release", "--default-release"}),
+    "rpm": frozenset({"-c", "--config", "--repo", "--repoid", "--from"}),
+    "apk": frozenset({"-t", "--virtual", "-p", "--root", "-X", "--repository"}),
+    "conda": frozenset(
+        {"-c", "--channel", "-n", "--name", "-p", "--prefix", "-f", "--file", "--override-channels-from"}
+    ),
+}
+"""Options that take the next word, by packager: ``-f`` names a file to mamba, and is a word of its own to apt."""
+_ACTIONS = frozenset({"install", "add", "upgrade", "localinstall", "reinstall", "create", "downgrade"})
 _EQUALS = re.compile(r"([A-Za-z0-9][A-Za-z0-9.+_-]*)(?::[a-z0-9]+)?=(?!=)(.+)\Z", re.DOTALL)
 _RPM_NAME = re.compile(r"([A-Za-z][A-Za-z0-9_+.-]*?)-(\d+[.:]\d[A-Za-z0-9_.+~:^*-]*)\Z")
 _CONDA_NAME = re.compile(
@@ -92,7 +82,7 @@ def read_packager(words: tuple[Value, ...]) -> list[Packaged]:
     while index < len(words):
         text = text_of(words[index])
         index += 1
-        if text in _VALUE_OPTIONS and text.startswith("-"):
+        if text in _VALUE_OPTIONS[packager]:
             index += 1
         elif text.startswith("-") or not text:
             continue
@@ -100,7 +90,7 @@ def read_packager(words: tuple[Value, ...]) -> list[Packaged]:
             action = text
         else:
             arguments.append(words[index - 1])
-    if action not in {"install", "add", "upgrade", "localinstall", "reinstall", "create", "downgrade"}:
+    if action not in _ACTIONS and not (tool == "zypper" and action == "in"):
         return []
     return [found for word in arguments if (found := _read(word, packager))]
 

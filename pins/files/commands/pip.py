@@ -105,6 +105,8 @@ _FILE_OPTIONS = {
     "--overrides": "override",
 }
 _EDITABLE = frozenset({"-e", "--editable"})
+_CLUSTER = re.compile(r"-[UqvIn]+(?=[rcebiftdwp])")
+"""Short options in one word, the last of which takes a value: ``-Ur requirements.txt``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,9 @@ def _arguments(words: tuple[Value, ...], action: str = "") -> PipCall | None:
         index += 1
         if not text:
             continue
+        if cluster := _CLUSTER.match(text):
+            flags.update(f"-{letter}" for letter in cluster[0][1:])
+            text, word = f"-{text[cluster.end() :]}", cut(word, cluster.end() - 1, len(text))
         option, equals, attached = text.partition("=")
         following = words[index] if index < len(words) else ()
         if text == "--":
