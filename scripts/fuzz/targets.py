@@ -361,7 +361,7 @@ def journal(data: bytes) -> None:
     directory = _scratch / "run"
     directory.mkdir(exist_ok=True)
     for left in directory.iterdir():
-        left.unlink()
+        left.unlink(missing_ok=True)
     (directory / JOURNAL).write_bytes(data)
     with suppress(PinsError):
         result = load_result(directory)
