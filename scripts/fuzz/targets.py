@@ -226,7 +226,7 @@ def index_page(data: bytes) -> None:
     """Pages of a package index, JSON and HTML."""
     for kind in ("application/vnd.pypi.simple.v1+json", "text/html", "application/vnd.pypi.simple.v1+html; x=y"):
         with suppress(NotAPageError):
-            for file in parse_page(data, kind, "https://index.example/simple/foo/", "foo"):
+            for file in parse_page(data, kind, "https://index.example/simple/foo/", "foo").files:
                 assert file.filename
                 assert "\n" not in file.url
 

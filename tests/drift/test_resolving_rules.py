@@ -6,6 +6,7 @@ import pytest
 
 from pins.drift.model import Tools
 from pins.drift.readings import resolution
+from pins.drift.resolved import Resolved
 from pins.drift.rules.resolving import NEWER_INSIDE, UNRESOLVABLE_PINS
 from pins.drift.rules.skew import SKEW
 from pins.hazards.model import Severity
@@ -267,7 +268,7 @@ def test_what_stays_unknown_is_not_solved_again_before_something_changes(
     solved: list[str] = []
     resolved = resolution.Resolution.read
 
-    def counting(self: resolution.Resolution, tools: Tools) -> resolution.Resolved:
+    def counting(self: resolution.Resolution, tools: Tools) -> Resolved:
         solved.append(self.place)
         return resolved(self, tools)
 

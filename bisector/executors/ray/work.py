@@ -20,6 +20,7 @@ from bisector.processes import end_marked
 from bisector.serial import adapter, to_json
 from bisector.smoke import check_script
 from pins.errors import EnvironmentFailureError, PinsError, UsageError
+from pins.home import home
 
 LARGEST_OUTPUT = 64 * 1024**2
 """Bytes of PROBE_OUTPUT that are sent to the driver."""
@@ -71,7 +72,7 @@ class Answer:
 def place_of(run_id: str, node: str) -> Path:
     """Where a node keeps what it makes for a run; several nodes of one machine keep apart."""
     base = Path(os.environ.get("XDG_STATE_HOME", ""))
-    base = base if base.is_absolute() else Path.home() / ".local" / "state"
+    base = base if base.is_absolute() else home() / ".local" / "state"
     return base / "bisector" / "nodes" / run_id / node[:16]
 
 
