@@ -13,6 +13,7 @@ from pins.errors import EnvironmentFailureError, UsageError
 from pins.files.dated_comment import date_edit
 from pins.files.edit import Edit, apply, edits_for
 from pins.files.image_reference import with_value
+from pins.files.left_behind import left_behind
 from pins.files.locate import locate
 from pins.files.patch import unified_diff
 from pins.files.read import kind_of, read_pins
@@ -145,6 +146,7 @@ def set_pins(request: SetRequest) -> SetResult:
         changed = apply(data, list(edits.values()))
         _verify(request.file, changed, chosen, value, list(edits.values()))
         remarks.extend(_also_changed(pins, chosen))
+        remarks.extend(left_behind(changed, chosen))
         remarks.extend(f"{pin.name}: {pin.note}" for pin in chosen if pin.note)
         set_to.extend((pin, _adapted(pin, value)) for pin in chosen)
         data = changed
@@ -191,7 +193,10 @@ def _chosen(pins: PinSet, name: str, request: SetRequest) -> list[Pin]:
         raise UsageError(f"{name} is written in {files}: set it there")
     if len(here) > 1 and not request.all_places:
         listed = "\n".join(f"  {place(pin)}" for pin in here)
-        raise UsageError(f"{name} is written in several places; give --all, or --line N for one of them:\n{listed}")
+        alone = "give --all, or --line N for one of them"
+        if len({(pin.line, pin.stage) for pin in here}) == 1:
+            alone = "all on one line: give --all, or edit one of them by hand"
+        raise UsageError(f"{name} is written in several places; {alone}:\n{listed}")
     settable = [pin for pin in here if pin.places]
     return settable or here
 
