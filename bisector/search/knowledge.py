@@ -144,7 +144,8 @@ class Knowledge:
         """Probability that the answer must hold."""
         if self.open_group is not None:
             return self.settings.threshold(contradicted=False)
-        return self.settings.threshold(contradicted=True, rates=self.error_rates)
+        of_an_end = self.answer[0] < 0 or self.answer[1] > self.steps
+        return self.settings.threshold(contradicted=True, rates=self.error_rates, of_an_end=of_an_end)
 
     @cached_property
     def error_rates(self) -> tuple[float, float]:

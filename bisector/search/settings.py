@@ -136,17 +136,22 @@ class SearchSettings:
             return self.hits
         return max(self.hits, math.ceil(math.log((1.0 - self.confidence) / 10.0) / math.log(0.5)))
 
-    def threshold(self, *, contradicted: bool, rates: tuple[float, float] = (0.0, 0.0)) -> float:
-        """Probability at which a step is taken for the culprit.
+    def threshold(
+        self, *, contradicted: bool, rates: tuple[float, float] = (0.0, 0.0), of_an_end: bool = False
+    ) -> float:
+        """Probability at which a step is taken for the culprit, or an end for what it should not be (`of_an_end`).
 
         Stricter than asked for. A script that looks sound may be flaky all the same; and where the two error rates
         (`rates`, of a good and of a bad candidate) come out high, the prior, which expects smaller ones, makes the
-        belief optimistic.
+        belief optimistic. That an end is not what it should be is told by few candidates' runs, and a bug that shows
+        seldom looks the same for a while.
         """
         if self.rates_known:
             return self.confidence
         share = 2.0
-        if contradicted:
+        if contradicted and of_an_end:
+            share = 10.0
+        elif contradicted:
             share = 3.0 if sum(rates) >= HIGH_SUM else 2.0 if max(rates) >= HIGH_RATE else 1.5
         return 1.0 - (1.0 - self.confidence) / share
 
