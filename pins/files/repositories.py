@@ -19,6 +19,7 @@ class Checkout:
         fetched: the ref last fetched, checked out by FETCH_HEAD.
         mentions: every ref named for it.
         patches: what is applied, in order.
+        unsettled: whether the last part of `directory` is not known, since only the shell knows the address.
     """
 
     directory: str
@@ -30,6 +31,7 @@ class Checkout:
     mentions: list[Mention] = field(default_factory=list)
     patches: list[str] = field(default_factory=list)
     remotes: dict[str, str] = field(default_factory=dict)
+    unsettled: bool = False
 
 
 @dataclass(slots=True)
@@ -47,6 +49,16 @@ class Checkouts:
         """Take in a new one."""
         self.by_directory[checkout.directory] = checkout
         self.latest = checkout
+
+    def settle(self, directory: str) -> Checkout | None:
+        """The latest clone, where it lies beside `directory` under a name not known: what uses that names it."""
+        found = self.latest
+        if found is None or not found.unsettled or posixpath.dirname(found.directory) != posixpath.dirname(directory):
+            return None
+        del self.by_directory[found.directory]
+        found.directory, found.name, found.unsettled = directory, posixpath.basename(directory).lower(), False
+        self.add(found)
+        return found
 
     def around(self, directory: str) -> Checkout | None:
         """The checkout that holds `directory`."""

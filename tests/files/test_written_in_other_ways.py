@@ -428,3 +428,40 @@ def test_a_file_copied_to_the_working_directory_of_a_base_image_is_read(copied: 
     file.write_text(f"FROM a\nCOPY {copied}\nRUN pip install -r {used}\n")
     (found,) = read_all(ReadRequest((file,), context=tmp_path))
     assert values(found, PinKind.PACKAGE) == [("foo", "1.4")]
+
+
+# -- clones -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'if [ -z "$U" ]; then git clone https://x.org/foo.git && cd foo && git checkout v1; fi',
+        "[ -d /x ] && git clone https://x.org/foo.git && cd foo && git checkout v1",
+        "git clone https://x.org/foo.git || exit 1; cd foo; git checkout v1",
+    ],
+)
+def test_what_a_clone_in_a_branch_is_set_to_there_decides(script: str) -> None:
+    assert values(read("ARG U", "RUN " + script), PinKind.GIT) == [("foo", "v1")]
+
+
+def test_a_checkout_under_a_condition_of_its_own_leaves_the_clone_open() -> None:
+    found = read("ARG C", 'RUN git clone https://x.org/foo.git && cd foo && if [ -n "$C" ]; then git checkout v1; fi')
+    assert values(found, PinKind.GIT) == [("foo", None), ("foo", "v1")]
+
+
+def test_a_clone_whose_address_the_shell_computes_lies_where_the_next_command_goes() -> None:
+    found = read(
+        "ARG FOO_URL",
+        "WORKDIR /w",
+        "RUN git clone $(echo ${FOO_URL} | cut -d '@' -f 1) && cd /w/Foo && \\",
+        "    git checkout $(echo ${FOO_URL} | cut -d '@' -f 2)",
+    )
+    (pin,) = (pin for pin in found.pins if pin.kind is PinKind.GIT)
+    assert pin.name == "foo"
+    assert pin.unknown.endswith("is computed by the shell")
+
+
+def test_a_clone_whose_address_the_shell_computes_is_named_for_what_holds_it() -> None:
+    found = read("ARG FOO_URL", "RUN git clone $(echo ${FOO_URL} | cut -d '@' -f 1)")
+    assert values(found, PinKind.GIT) == [("foo", None)]

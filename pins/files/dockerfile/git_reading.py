@@ -47,7 +47,7 @@ def take_git(stage: StageReading, call: GitCall, command: Command) -> None:
 
 
 def _around(stage: StageReading, directory: str) -> Checkout:
-    found = stage.checkouts.around(directory)
+    found = stage.checkouts.around(directory) or stage.checkouts.settle(directory)
     if found is None:
         found = Checkout(directory, "", posixpath.basename(directory).lower().strip(".") or "repository")
         stage.checkouts.add(found)
@@ -59,15 +59,18 @@ def _clone(stage: StageReading, call: GitCall, command: Command, directory: str)
         return
     address = text_of(call.arguments[0])
     name = repository_name(address)
-    if unknown_of(call.arguments[0]) and (holder := re.match(r"\$\{?(\w+?)_(?:REPO|URL|GIT)\w*\}?\Z", address)):
+    computed = unknown_of(call.arguments[0]) and not re.fullmatch(r"[\w.:/@{}$-]+", address)
+    known_as = re.search if computed else re.fullmatch
+    if unknown_of(call.arguments[0]) and (holder := known_as(r"\$\{?(\w+?)_(?:REPO|URL|GIT)\w*\}?", address)):
         name = holder[1].lower().replace("_", "-")
     target = (
         text_of(call.arguments[1])
         if len(call.arguments) > 1
         else posixpath.basename(address.rstrip("/")).removesuffix(".git")
     )
-    path = posixpath.normpath(posixpath.join(directory or ".", target))
-    checkout = Checkout(path, address, name)
+    unsettled = bool(computed) and len(call.arguments) == 1
+    path = posixpath.normpath(posixpath.join(directory or ".", f"${name}" if unsettled else target))
+    checkout = Checkout(path, address, name, unsettled=unsettled)
     stage.checkouts.add(checkout)
     mention = _ref(
         stage,
@@ -151,7 +154,8 @@ def _checkout(stage: StageReading, call: GitCall, command: Command, directory: s
 def _decided(stage: StageReading, checkout: Checkout, mention: Mention) -> None:
     """`mention` is what is checked out; an earlier branch of the clone was only where it started from."""
     earlier = checkout.current
-    if earlier is not None and earlier is not mention and not mention.conditions:
+    # what must hold for the clone holds for what follows it in the same branch
+    if earlier is not None and earlier is not mention and set(mention.conditions) <= set(earlier.conditions):
         same = earlier.parts and mention.parts and earlier.parts[0].span == mention.parts[0].span
         if earlier.form is Form.OPEN and earlier in stage.mentions:
             stage.mentions.remove(earlier)
