@@ -1,13 +1,13 @@
 """Run the real regressions of tests/cases through the command line, and print what each cost.
 
-    scripts/bench/cases [--group A] [--only NAME ...] [--quick] [--markdown docs/cases.md]
+    scripts/bench/cases [--group A] [--only NAME ...] [--quick] [--jobs N] [--markdown docs/cases.md]
 
 Group C bisects commits: PINS_HISTORIES names a directory of clones (`<owner>+<name>/repo`, or `<name>`).
 
 For each case: the answer, whether it is right, builds (the swap test's apart), the bound ceil(log2 S) + 2 on S steps
 (where the pin is a commit: on the S commits between the ends, those behind merges included, since it may be any),
 runs of the script and seconds. Exit code 1 where an answer is wrong. `--markdown FILE` writes the table as a page too,
-after each case.
+after each case. With `--jobs N`, N cases run beside one another, and each takes longer.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -165,27 +166,32 @@ def main() -> int:
     parser.add_argument("--group", choices=["A", "B", "C"])
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--quick", action="store_true", help="leave out those whose probes take over 5 s")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="how many cases run at a time")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there as well, as a page")
     options = parser.parse_args()
     chosen = bool(options.group or options.only or options.quick)
     rows: list[Row] = []
     left_out: list[str] = []
     print(f"{'case':38} {'answer':46} {'right':5} {'builds':>6} {'bound':>5} {'swap':>4} {'runs':>4} {'s':>6}")
-    with tempfile.TemporaryDirectory(prefix="bisector-cases-") as directory:
-        for case in load_cases():
-            if options.group not in (None, case.group) or (options.only and case.name not in options.only):
-                continue
-            if options.quick and case.seconds > 5:
-                left_out.append(case.name)
-                continue
-            if case.group == "C" and case.repository is None:
-                left_out.append(case.name)
-                print(
-                    f"{case.name:38} left out: PINS_HISTORIES names no directory with a clone of {case.facts['repo']}"
-                )
-                continue
-            rows.append(tried(case, directory))
-            print(rows[-1].line(), flush=True)
+    wanted: list[Case] = []
+    for case in load_cases():
+        if options.group not in (None, case.group) or (options.only and case.name not in options.only):
+            continue
+        if options.quick and case.seconds > 5:
+            left_out.append(case.name)
+        elif case.group == "C" and case.repository is None:
+            left_out.append(case.name)
+            print(f"{case.name:38} left out: PINS_HISTORIES names no directory with a clone of {case.facts['repo']}")
+        else:
+            wanted.append(case)
+    with (
+        tempfile.TemporaryDirectory(prefix="bisector-cases-") as directory,
+        ThreadPoolExecutor(options.jobs) as at_a_time,
+    ):
+        for done in as_completed([at_a_time.submit(tried, case, directory) for case in wanted]):
+            rows.append(done.result())
+            rows.sort(key=lambda row: row.case.name)
+            print(done.result().line(), flush=True)
             if options.markdown:  # after each: what has been run is there if the rest is interrupted
                 options.markdown.write_text(page(rows, left_out, chosen=chosen), encoding="utf-8")
     return 0 if all(row.right for row in rows) else 1
