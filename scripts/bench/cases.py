@@ -1,13 +1,14 @@
 """Run the real regressions of tests/cases through the command line, and print what each cost.
 
-    scripts/bench/cases [--group A] [--only NAME ...] [--quick] [--jobs N] [--markdown docs/cases.md]
+    scripts/bench/cases [--group A] [--only NAME ...] [--quick] [--jobs N] [--keep DIR] [--markdown docs/cases.md]
 
 Group C bisects commits: PINS_HISTORIES names a directory of clones (`<owner>+<name>/repo`, or `<name>`).
 
 For each case: the answer, whether it is right, builds (the swap test's apart), the bound ceil(log2 S) + 2 on S steps
 (where the pin is a commit: on the S commits between the ends, those behind merges included, since it may be any),
 runs of the script and seconds. Exit code 1 where an answer is wrong. `--markdown FILE` writes the table as a page too,
-after each case. With `--jobs N`, N cases run beside one another, and each takes longer.
+after each case. With `--jobs N`, N cases run beside one another, and each takes longer. With `--keep DIR`, runs lie
+there, and those that have ended there are not repeated.
 """
 
 import argparse
@@ -19,7 +20,6 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -34,18 +34,19 @@ from bisector.model import short_text  # noqa: E402
 from tests.real_cases import Case, load_cases  # noqa: E402
 
 
-def run(case: Case, directory: str) -> tuple[dict[str, Any] | None, float, str]:
-    """The result document, the seconds it took, and what went wrong."""
-    command = [sys.executable, "-m", "bisector", "run", *case.options(), "--format", "json", "-q"]
-    started = time.monotonic()
-    done = subprocess.run(
-        [*command, "--run-dir", f"{directory}/{case.name}"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    seconds = time.monotonic() - started
+def run(case: Case, directory: Path) -> tuple[dict[str, Any] | None, str]:
+    """The result document, or what went wrong. A run that has ended in this directory is not repeated."""
+    program = [sys.executable, "-m", "bisector"]
+    place = directory / case.name
+    if (place / "journal.sqlite").is_file():
+        command = [*program, "report", str(place), "--format", "json"]
+    else:
+        command = [*program, "run", *case.options(), "--format", "json", "-q", "--run-dir", str(place)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     try:
-        return json.loads(done.stdout), seconds, ""
+        return json.loads(done.stdout), ""
     except json.JSONDecodeError:
-        return None, seconds, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit {done.returncode}"
+        return None, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit {done.returncode}"
 
 
 def describe(result: dict[str, Any]) -> str:
@@ -73,7 +74,7 @@ class Row:
     case: Case
     answer: str
     right: bool
-    seconds: float
+    seconds: float = 0.0
     builds: int | None = None
     bound: int | None = None
     swap: int | None = None
@@ -97,7 +98,7 @@ class Row:
 
 def steps_of(case: Case, result: dict[str, Any]) -> int:
     """Between how many steps the search had to choose: of commits, all that one end holds and the other does not."""
-    if case.repository is None:
+    if case.group != "C":
         return int(result["chain_length"]) - 1
     [axis] = result["axes"]
     between = f"{axis['good']}...{axis['bad']}"
@@ -105,11 +106,11 @@ def steps_of(case: Case, result: dict[str, Any]) -> int:
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def tried(case: Case, directory: str) -> Row:
+def tried(case: Case, directory: Path) -> Row:
     """Run one case."""
-    result, seconds, problem = run(case, directory)
+    result, problem = run(case, directory)
     if result is None:
-        return Row(case, problem, right=False, seconds=seconds)
+        return Row(case, problem, right=False)
     probes = [probe for probe in result["probes"] if probe["input_hash"] and probe["build_log"]]
     on_chain = sum(1 for probe in probes if probe["step"] is not None)
     bound = math.ceil(math.log2(steps_of(case, result))) + 2
@@ -117,7 +118,7 @@ def tried(case: Case, directory: str) -> Row:
         case,
         describe(result),
         case.right(result),
-        seconds,
+        result["seconds"],
         on_chain,
         bound,
         result["builds"] - on_chain,
@@ -167,6 +168,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--quick", action="store_true", help="leave out those whose probes take over 5 s")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="how many cases run at a time")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where runs lie, and are kept")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there as well, as a page")
     options = parser.parse_args()
     chosen = bool(options.group or options.only or options.quick)
@@ -185,9 +187,10 @@ def main() -> int:
         else:
             wanted.append(case)
     with (
-        tempfile.TemporaryDirectory(prefix="bisector-cases-") as directory,
+        tempfile.TemporaryDirectory(prefix="bisector-cases-") as temporary,
         ThreadPoolExecutor(options.jobs) as at_a_time,
     ):
+        directory = (options.keep or Path(temporary)).absolute()
         for done in as_completed([at_a_time.submit(tried, case, directory) for case in wanted]):
             rows.append(done.result())
             rows.sort(key=lambda row: row.case.name)
