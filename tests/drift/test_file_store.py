@@ -151,6 +151,11 @@ def test_a_place_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
         state_store(text, directory=tmp_path, targets=())
 
 
+def test_a_path_alone_is_answered_with_what_was_meant(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"did you mean --state 'file:/tmp/my state.json'\?"):
+        state_store("/tmp/my state.json", directory=tmp_path, targets=())
+
+
 def test_push_goes_with_a_branch_only(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--push goes with"):
         state_store("file:x", directory=tmp_path, targets=(), push="origin")

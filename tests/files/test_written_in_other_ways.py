@@ -66,6 +66,11 @@ def test_an_address_with_a_command_in_it_is_still_one() -> None:
     assert found.pins[1].uses
 
 
+def test_what_a_command_adds_to_a_file_name_is_no_part_of_what_is_downloaded() -> None:
+    found = read("RUN V=$(lsb_release -rs) && curl -LO https://a.example/d/drivers-ubuntu${V}-0.6.0_arm64.deb")
+    assert values(found) == [("drivers-ubuntu", "0.6.0")]
+
+
 def test_a_version_that_goes_through_two_variables_into_an_address_is_found() -> None:
     found = read(
         "RUN V=4.0.3 && A=$(uname -m) && N=foo-${V}-$A && curl -o x https://h.example/v${V}/$N.tar.gz",

@@ -73,8 +73,8 @@ def test_write_changes_the_file_and_records_the_hold(place: Path) -> None:
 
 
 def test_usage_errors_say_what_to_do(place: Path) -> None:
-    assert "is not a file" in run("nowhere", "--offline", code=2).stderr
-    assert "is not one of minimal" in run(*ASKED, "--policy", "best", code=2).stderr
+    assert "nowhere does not exist" in run("nowhere", "--offline", code=2).stderr
+    assert "is none of minimal" in run(*ASKED, "--policy", "best", code=2).stderr
     assert "give one of them" in run(*ASKED, "--write", "--branch", "b", code=2).stderr
     assert "no such file" in run("Dockerfile", "--run", "no-such-run", "--offline", code=2).stderr
     (place / "other.json").write_text(render_json(example_results.UNDETERMINED))

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -33,7 +34,8 @@ def state_store(text: str, *, directory: Path, targets: Sequence[str], push: str
     if not text:
         return FileStore(default_file(directory, targets, os.environ))
     if kind != "file" or not colon or not rest:
-        raise UsageError(f"--state {text!r} must be file:PATH or git:BRANCH")
+        meant = f"; did you mean --state {shlex.quote(f'file:{text}')}?" if text and not colon else ""
+        raise UsageError(f"--state {text!r} must be file:PATH or git:BRANCH{meant}")
     return FileStore(Path(rest))
 
 

@@ -246,6 +246,12 @@ def _platform_version(text: str, match: re.Match[str]) -> bool:
 
 
 def _name(text: str, version: str) -> str:
+    """What is downloaded; what a variable of unknown value adds to the name of a file is no part of its own."""
+    name = _found_name(text, version)
+    return re.sub(rf"[-_.]?{HIDDEN}+", "", name) or name
+
+
+def _found_name(text: str, version: str) -> str:
     path = text.split("://", 1)[1].split("?")[0]
     segments = path.split("/")
     name = segments[-1]
