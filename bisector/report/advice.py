@@ -1,5 +1,8 @@
 """What a reader can do next, for each verdict."""
 
+import shlex
+from itertools import pairwise
+
 from bisector.model import Outcome
 from bisector.report.evidence import UNTESTABLE, first_failing, last_passing, on_chain
 from bisector.report.model import Result, Verdict
@@ -74,6 +77,8 @@ def _after_culprit(result: Result) -> tuple[Line, ...]:
     if result.culprit.partners:
         pin, value = result.culprit.partners[0]
         said.append(_say("Or hold a partner at another value than the one that it fails with: ", f"{pin} {value}", "."))
+    if file := _file_of(result):
+        said.append(_say("What to pin in that file, as a patch: ", f"pins suggest {file} --run {result.run_id}", "."))
     if result.transitive and result.environment != "image":
         said.append(
             _say(
@@ -82,6 +87,16 @@ def _after_culprit(result: Result) -> tuple[Line, ...]:
             )
         )  # fmt: skip
     return tuple(said)
+
+
+def _file_of(result: Result) -> str:
+    """The file with pins that the command names, as it stands there, quoted; "" where it names none, or several."""
+    try:
+        words = shlex.split(result.reproduce)
+    except ValueError:
+        return ""
+    named = [value for option, value in pairwise(words) if option in {"--dockerfile", "--requirements"}]
+    return shlex.quote(named[0]) if len(named) == 1 else ""
 
 
 def _make_testable(result: Result) -> tuple[Line, ...]:

@@ -1,5 +1,6 @@
 """`pins windows` and `pins why` for a person."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 
 from pins.report.blocks import Block, Bullets, Document, Line, Paragraph, Section, Span, Table, literal, prose
@@ -9,6 +10,8 @@ from pins.resolve.bounds import PackageWindow, Side
 from pins.resolve.why import Answer, Explanation, Relaxation
 
 _MOST_RANGES = 8
+_MOST_ASKED = 6
+"""Pins that are named in the command that asks about them without their versions."""
 _COLUMNS = ("package", "current", "window", "newest inside", "newest")
 
 
@@ -45,6 +48,17 @@ def _environment(environment: EnvironmentWindows) -> Iterable[Block]:
     if environment.possible and environment.packages:
         rows = tuple(_row(window) for window in environment.packages)
         yield Table(_COLUMNS, rows, caption="The versions of each package for which everything fits.")
+    pinned = [window.name for window in environment.packages if _is_pinned(window)]
+    if environment.possible and pinned:
+        asked = [f"--require {shlex.quote(name)}" for name in pinned[:_MOST_ASKED]]
+        left = f", and so on for {len(pinned) - _MOST_ASKED} more" if len(pinned) > _MOST_ASKED else ""
+        yield Paragraph(
+            (
+                Span("An exact pin leaves its own version only. What else would fit: ", Tone.FAINT),
+                Span(" ".join(["pins windows", *asked]), Tone.FAINT, code=True),
+                Span(f"{left}.", Tone.FAINT),
+            )
+        )
     if environment.possible and environment.not_counted:
         yield Paragraph(
             prose("At most: none of these is counted, and each could make the windows smaller.", Tone.DOUBT)
@@ -56,6 +70,10 @@ def _environment(environment: EnvironmentWindows) -> Iterable[Block]:
         yield Paragraph(prose(f"For {environment.target}, by the rules of {environment.installer}.", Tone.FAINT))
     if environment.differences:
         yield Bullets(tuple(prose(text, Tone.DOUBT) for text in environment.differences))
+
+
+def _is_pinned(window: PackageWindow) -> bool:
+    return bool(window.current) and window.specifier == f"=={window.current}" and window.newest != window.current
 
 
 def _row(window: PackageWindow) -> tuple[Line, ...]:

@@ -57,6 +57,22 @@ def test_culprit_and_predecessor_are_named_with_their_evidence_and_certainty() -
     assert "caused" not in shown
 
 
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("bisector run --dockerfile 'my images/Dockerfile' --good v1 --bad HEAD", "'my images/Dockerfile'"),
+        ("bisector run --requirements base.txt --pin numpy=1.26.4..2.2.0", "base.txt"),
+        ("bisector run --pin numpy=1.26.4..2.2.0", ""),
+        ("bisector run --requirements a.txt --requirements b.txt", ""),
+    ],
+)
+def test_after_a_culprit_the_command_that_says_what_to_pin_is_named(command: str, file: str) -> None:
+    result = replace(CULPRIT, reproduce=command)
+    shown = " ".join(render(result, "text").partition("What to do next")[2].partition("The chain")[0].split())
+    assert (f"pins suggest {file} --run {result.run_id}" in shown) is bool(file)
+    assert file or "pins suggest" not in shown
+
+
 @pytest.mark.parametrize("environment", ["docker", "image"])
 def test_what_to_do_next_names_no_option_that_images_do_not_have(environment: str) -> None:
     failing = EXAMPLES["good-end-fails"]

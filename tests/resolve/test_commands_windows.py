@@ -60,6 +60,14 @@ def test_windows_come_with_their_bounds_and_pairs(index: LocalIndex, tmp_path: P
     assert found["exclusions"]
 
 
+def test_exact_pins_are_answered_with_how_to_ask_without_them(index: LocalIndex, tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text("FROM acme/os:9\nARG EGGS=2.0\nRUN pip install spam==3.0 eggs==3.0 ham\n")
+    shown = pins(index, tmp_path, "windows", "Dockerfile", "--format", "text").stdout
+    assert "What else would fit: pins windows --require eggs." in " ".join(shown.split())
+    (tmp_path / "Dockerfile").write_text("FROM acme/os:9\nRUN pip install 'spam>=2' ham\n")
+    assert "exact pin" not in pins(index, tmp_path, "windows", "Dockerfile").stdout
+
+
 def test_given_one_version_the_windows_of_the_others_become_smaller(index: LocalIndex, tmp_path: Path) -> None:
     asked = ["windows", "--require", "spam", "--require", "eggs", "--given", "spam=3.0"]
     spam, eggs = document(index, tmp_path, *asked)["packages"]
