@@ -43,7 +43,10 @@ def _schedule(
     ] = None,
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="The name of the job.")] = "pins-drift",
     requirement: Annotated[
-        str, typer.Option("--install", metavar="REQ", help="What pip installs there; this version by default.")
+        str,
+        typer.Option(
+            "--install", metavar="REQ", help="What pip installs there, such as a git URL; this version by default."
+        ),
     ] = "",
     image: Annotated[
         str, typer.Option("--image", metavar="IMAGE", help="k8s, gitlab: an image with Python and git.")
@@ -66,7 +69,16 @@ def _schedule(
 
     Where it is several files, --output takes a directory. Nothing is installed or started.
     """
-    from pins.drift.schedules import KINDS, Schedule, cadence, place_in_day, place_in_hour, place_in_week
+    from pins.drift.schedules import (
+        INSTALLING,
+        KINDS,
+        Schedule,
+        cadence,
+        place_in_day,
+        place_in_hour,
+        place_in_week,
+        says_what_it_installs,
+    )
 
     check_common(output_format, None if output is not None and output.is_dir() else output, quiet, verbose)
     one_of(kind, "the schedule", tuple(KINDS))
@@ -74,6 +86,8 @@ def _schedule(
         raise UsageError(f"--name {name!r} is no name for a job: lower-case letters, digits and hyphens, at most 52")
     if issue and kind != "github":
         raise UsageError("--issue goes with github; the others print what is new, or take --drift-option")
+    if requirement and (not requirement.strip() or requirement.lstrip().startswith("-")):
+        raise UsageError(f"--install {requirement!r} is nothing to install: give a requirement or a wheel's path")
     top, inside = _inside_one_repository(paths or [Path()])
     origin = repository or _origin(top)
     seed = f"{origin or top} {name}"
@@ -106,6 +120,8 @@ def _schedule(
         if not word.isprintable():
             raise UsageError(f"{word!r} cannot stand in a schedule file: it holds a line break or control character")
     files = KINDS[kind](schedule)
+    if kind in INSTALLING and not quiet:
+        say(says_what_it_installs(schedule))
     if output is None or not output.is_dir():
         return deliver(_drawn(files, kind, output_format, output, no_color), output)
     if output_format != "text":

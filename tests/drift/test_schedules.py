@@ -136,7 +136,7 @@ def test_cron_job_is_one_to_kubernetes(repository: Path, tmp_path: Path) -> None
         kubernetes.validate(document, kubernetes.latest_version(), strict=True)
     pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
-    assert container["command"][-2:] == ["--", ODD]
+    assert [word.replace("$$", "$") for word in container["command"][-2:]] == ["--", ODD]
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
     prepare = pod["initContainers"][0]["command"][-1]
     assert "secret" not in prepare
@@ -192,6 +192,51 @@ def test_jenkinsfile_is_groovy(repository: Path, tmp_path: Path) -> None:
     assert "startup failed" in compiled_by_groovy(text.removesuffix("}\n"), tmp_path / "cut")
 
 
+def install_script(kind: str, text: str) -> str:
+    if kind == "github":
+        return str(yaml.safe_load(text)["jobs"]["drift"]["steps"][2]["run"])
+    if kind == "gitlab":
+        return str(yaml.safe_load(text)["pins-drift"]["before_script"][0])
+    if kind == "k8s":
+        _, job = yaml.safe_load_all(text)
+        prepare = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["initContainers"][0]["command"][-1]
+        return str(prepare).partition(" && ")[2].replace("$$", "$")
+    (line,) = [line.strip() for line in text.splitlines() if line.strip().startswith("sh '")]
+    command = line[4:-1].replace("\\\\", "\0").replace("\\'", "'").replace("\0", "\\")
+    return command.partition(" && ")[2].rpartition(" && ")[0]
+
+
+@pytest.mark.parametrize("kind", ["github", "gitlab", "jenkins", "k8s"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "bisector @ git+https://git.example.org/tools/bisector@0123456789abcdef",
+        "dist/bisector-1.0-py3-none-any.whl",
+        "odd: $(HOME) #x 'one' \"two\" \\n `id` %s.whl",
+    ],
+)
+def test_what_is_installed_can_be_named(repository: Path, kind: str, source: str) -> None:
+    script = install_script(kind, schedule(repository, kind, ODD, "--install", source))
+    program = script.partition(" -- ")[0]
+    assert program.endswith(("pip", "check", "/pins/site"))
+    done = subprocess.run(["sh", "-euc", f"printf %s {script.partition(' -- ')[2]}"], capture_output=True, text=True)
+    assert done.stdout == source
+
+
+@pytest.mark.parametrize("kind", ["github", "gitlab", "jenkins", "k8s", "systemd", "cron"])
+def test_what_is_installed_is_said_in_the_file_and_beside_it(repository: Path, kind: str) -> None:
+    elsewhere = kind not in ("systemd", "cron")
+    with contextlib.chdir(repository):
+        done = CliRunner().invoke(app, [kind, ODD])
+        quiet = CliRunner().invoke(app, [kind, ODD, "--quiet"])
+    said = [line for line in done.stderr.splitlines() if "It installs bisector" in line and "--install '" in line]
+    assert len(said) == (1 if elsewhere else 0)
+    assert quiet.stderr == ""
+    assert [line.lstrip("#/ ") for line in done.stdout.splitlines() if "It installs" in line] == said
+    hidden = schedule(repository, kind, ODD, "--install", "bisector @ git+https://me:secret@git.example.org/b")
+    assert "secret" not in "".join(line for line in hidden.splitlines() if "It installs" in line)
+
+
 def test_same_repository_gives_the_same_minute_and_another_another(repository: Path) -> None:
     first = schedule(repository, "cron", ODD)
     assert schedule(repository, "cron", ODD) == first
@@ -209,6 +254,11 @@ def test_what_cannot_be_scheduled_is_refused(repository: Path) -> None:
         (["cron", ODD, "--issue"], "github"),
         (["systemd", ODD, "--output", "one-file"], "directory"),
         (["cron", ODD, "--drift-option", "a\nb"], "line break"),
+        (["github", ODD, "--install", "a\nb"], "line break"),
+        (["github", ODD, "--install", "a\x1bb"], "control character"),
+        (["github", ODD, "--install=--editable=x"], "nothing to install"),
+        (["github", ODD, "--install", " -r x"], "nothing to install"),
+        (["github", ODD, "--install", " "], "nothing to install"),
     ):
         assert said in schedule(repository, *words, code=2)
 

@@ -16,8 +16,19 @@ from pins.drift.schedules.model import (
     place_in_week,
 )
 from pins.drift.schedules.systemd import units
+from pins.drift.schedules.text import says_what_it_installs
 
-__all__ = ["KINDS", "Schedule", "ScheduleFile", "cadence", "place_in_day", "place_in_hour", "place_in_week"]
+__all__ = [
+    "INSTALLING",
+    "KINDS",
+    "Schedule",
+    "ScheduleFile",
+    "cadence",
+    "place_in_day",
+    "place_in_hour",
+    "place_in_week",
+    "says_what_it_installs",
+]
 
 KINDS: dict[str, Callable[[Schedule], tuple[ScheduleFile, ...]]] = {
     "github": workflow,
@@ -27,3 +38,6 @@ KINDS: dict[str, Callable[[Schedule], tuple[ScheduleFile, ...]]] = {
     "gitlab": job,
     "jenkins": pipeline,
 }
+
+INSTALLING = ("github", "k8s", "gitlab", "jenkins")
+"""The kinds that install this program where they run; the others start it as it stands on this machine."""

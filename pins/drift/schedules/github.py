@@ -7,7 +7,7 @@ without use. The check fails its job only where nothing else tells a person that
 import shlex
 
 from pins.drift.schedules.model import Schedule, ScheduleFile
-from pins.drift.schedules.text import quoted, says_what_it_is
+from pins.drift.schedules.text import quoted, says_what_it_installs, says_what_it_is
 from pins.errors import UsageError
 
 CHECKOUT = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1"
@@ -26,8 +26,13 @@ def workflow(schedule: Schedule) -> tuple[ScheduleFile, ...]:
     issue = ' --github-issue "$GITHUB_REPOSITORY"' if schedule.issue else ""
     options = "".join(f" {shlex.quote(option)}" for option in schedule.options)
     found = "echo 'What is new stands in the issue.'" if schedule.issue else 'exit "$code"'
+    notes = (
+        says_what_it_installs(schedule),
+        "Commit it to the default branch: GitHub runs schedules from there only.",
+    )
+    install = f"python -m pip install --disable-pip-version-check -- {shlex.quote(schedule.requirement)}"
     text = f"""\
-{says_what_it_is(schedule, "Commit it to the default branch: GitHub runs schedules from there only.")}
+{says_what_it_is(schedule, *notes)}
 name: {quoted(schedule.name)}
 on:
   schedule:
@@ -52,7 +57,7 @@ jobs:
         with:
           python-version: "3.12"
       - name: Install
-        run: python -m pip install --disable-pip-version-check -- {shlex.quote(schedule.requirement)}
+        run: {quoted(install)}
       - name: Look for drift
         env:
           GITHUB_TOKEN: ${{{{ github.token }}}}

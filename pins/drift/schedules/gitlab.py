@@ -3,7 +3,7 @@
 import shlex
 
 from pins.drift.schedules.model import Schedule, ScheduleFile
-from pins.drift.schedules.text import quoted, says_what_it_is
+from pins.drift.schedules.text import quoted, says_what_it_installs, says_what_it_is
 
 
 def job(schedule: Schedule) -> tuple[ScheduleFile, ...]:
@@ -12,6 +12,7 @@ def job(schedule: Schedule) -> tuple[ScheduleFile, ...]:
     words = ("pins", "drift", *schedule.options, "--state", f"file:{state}", "--format", "md")
     command = f"{shlex.join(words)} --output drift.md -- {shlex.join(schedule.paths)}"
     notes = (
+        says_what_it_installs(schedule),
         "Include it in .gitlab-ci.yml, then add a pipeline schedule (Build > Pipeline schedules) with the cron",
         f"expression {schedule.cron} and the time zone UTC. Caches can be cleared: what is open is then reported anew.",
     )

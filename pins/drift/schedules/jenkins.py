@@ -3,7 +3,7 @@
 import shlex
 
 from pins.drift.schedules.model import Schedule, ScheduleFile
-from pins.drift.schedules.text import says_what_it_is
+from pins.drift.schedules.text import says_what_it_installs, says_what_it_is
 
 
 def pipeline(schedule: Schedule) -> tuple[ScheduleFile, ...]:
@@ -17,9 +17,12 @@ def pipeline(schedule: Schedule) -> tuple[ScheduleFile, ...]:
         "python3 -m venv venv && venv/bin/pip install --disable-pip-version-check -- "
         f"{shlex.quote(schedule.requirement)} && mkdir -p .{schedule.name}"
     )
-    note = "What is remembered lies in the workspace: give the job a label of one agent, and keep the workspace."
+    notes = (
+        says_what_it_installs(schedule),
+        "What is remembered lies in the workspace: give the job a label of one agent, and keep the workspace.",
+    )
     text = f"""\
-{says_what_it_is(schedule, note, mark="//")}
+{says_what_it_is(schedule, *notes, mark="//")}
 pipeline {{
     agent any
     triggers {{

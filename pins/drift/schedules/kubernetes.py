@@ -3,7 +3,7 @@
 import shlex
 
 from pins.drift.schedules.model import Schedule, ScheduleFile
-from pins.drift.schedules.text import quoted, says_what_it_is
+from pins.drift.schedules.text import quoted, says_what_it_installs, says_what_it_is
 from pins.errors import UsageError
 
 
@@ -21,6 +21,7 @@ def cron_job(schedule: Schedule) -> tuple[ScheduleFile, ...]:
     arguments = ("drift", *schedule.options, "--state", "file:/state/state.json", "--", *schedule.paths)
     name, image = quoted(schedule.name), quoted(schedule.image)
     notes = (
+        says_what_it_installs(schedule),
         "Then: kubectl apply -f FILE. The image must hold Python, git and a shell; --image NAME@sha256:... pins it.",
         "A private repository wants a secret for git, such as a mounted .git-credentials.",
     )
@@ -69,7 +70,7 @@ spec:
           initContainers:
             - name: prepare
               image: {image}
-              command: [sh, -euc, {quoted(clone + " && " + install)}]
+              command: [sh, -euc, {_word(clone + " && " + install)}]
               env: &environment
                 - {{name: HOME, value: /pins}}
                 - {{name: XDG_CACHE_HOME, value: /state/cache}}
@@ -90,7 +91,7 @@ spec:
             - name: drift
               image: {image}
               # 1: something new was found; the job then counts as failed, which is what alerts are made of.
-              command: [python, -m, pins, {", ".join(quoted(word) for word in arguments)}]
+              command: [python, -m, pins, {", ".join(_word(word) for word in arguments)}]
               workingDir: /pins/tree
               env: *environment
               securityContext: *restricted
@@ -106,3 +107,8 @@ spec:
                 claimName: {name}
 """
     return (ScheduleFile(f"{schedule.name}.yaml", text),)
+
+
+def _word(text: str) -> str:
+    """A word of a container's command, in which Kubernetes replaces `$(NAME)`, and takes `$$` for one `$`."""
+    return quoted(text.replace("$", "$$"))

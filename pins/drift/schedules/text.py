@@ -3,6 +3,7 @@
 import json
 
 from pins.drift.schedules.model import Schedule
+from pins.files.values import without_credentials
 
 
 def quoted(text: str) -> str:
@@ -18,3 +19,11 @@ def says_what_it_is(schedule: Schedule, *notes: str, mark: str = "#") -> str:
         *notes,
     )
     return "\n".join(f"{mark} {line}" for line in lines)
+
+
+def says_what_it_installs(schedule: Schedule) -> str:
+    """What pip installs where the schedule runs, and how another source is named: one line."""
+    return (
+        f"It installs {without_credentials(schedule.requirement)} with pip; where no package index has that, name "
+        "another source: --install 'bisector @ git+https://HOST/ORG/bisector@COMMIT', or a wheel's path."
+    )
