@@ -134,7 +134,7 @@ PAGE = """\
 
 `builds` are those of the search, both ends included, and behind a plus those of the swap test; `bound` is
 ceil(log2 S) + 2 on S steps, or on the S commits between the ends, all sides counted; `runs` are those of the script,
-confirming ones included; `s` is the whole run, with downloads kept from earlier runs, and with what else the machine had
+confirming ones included; `s` is the whole run, with downloads kept from earlier runs and what else the machine had
 to do. A case names its packages, its Python and its script; where the answer is a range, the versions in between cannot
 be installed.
 
