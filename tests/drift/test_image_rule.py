@@ -84,6 +84,7 @@ def test_a_tag_that_its_registry_does_not_have(watched: Watched, registry: Local
     watched.write(dockerfile(f"{registry.host}/rocm/dev:1"))
     gone = only(watched.findings(IMAGE_DIGEST))
     assert (gone.bucket, gone.severity) == ("gone", Severity.ERROR)
+    assert f"--ignore {IMAGE_DIGEST.id}" in gone.suggestion
 
 
 def test_a_registry_that_is_down_leaves_it_open(watched: Watched) -> None:
@@ -95,6 +96,7 @@ def test_a_registry_that_is_down_leaves_it_open(watched: Watched) -> None:
         server.is_out = True
         (reason,) = watched.unknown(IMAGE_DIGEST)
         assert "rocm/dev:7.2" in reason
+        assert f"only on this machine, leave the rule out, for all images, with `--ignore {IMAGE_DIGEST.id}`" in reason
         server.is_out = False
         assert only(watched.findings(IMAGE_DIGEST)).bucket == "another digest"
 

@@ -6,6 +6,8 @@ from pins.drift.model import Tools
 from pins.errors import SourceError
 from pins.sources.image_registry import ImageReference, ImageRegistry, default_host
 
+ONLY_HERE = "if it exists only on this machine, leave the rule out, for all images, with `--ignore image-digest`"
+
 
 @dataclass(frozen=True)
 class ImageDigest:
@@ -34,4 +36,7 @@ class ImageDigest:
             raise SourceError(
                 f"what {self.image} was on {tools.as_of:%Y-%m-%d} cannot be asked: a registry knows only what it is now"
             )
-        return ImageRegistry(tools.http).digest(self.image)
+        try:
+            return ImageRegistry(tools.http).digest(self.image)
+        except SourceError as error:
+            raise SourceError(f"{error.message.rstrip('.')}; {ONLY_HERE}") from error

@@ -7,7 +7,7 @@ from functools import partial
 from pins.drift.baseline import baseline, kept
 from pins.drift.layers import last_built
 from pins.drift.model import Check, Json, Observations, Outcome, Subject, WatchedFile, WatchedPin, finding, found, ok
-from pins.drift.readings.images import ImageDigest
+from pins.drift.readings.images import ONLY_HERE, ImageDigest
 from pins.drift.rules.rule import ListedRule
 from pins.hazards.model import Severity
 from pins.model import PinKind
@@ -83,7 +83,7 @@ def _gone(watched: WatchedPin, image: ImageReference, evidence: str, previous: J
             "gone",
             f"the registry has no {image}: the next build that pulls it fails",
             evidence=[evidence] if evidence else [],
-            suggestion="pin an image that is there",
+            suggestion="pin an image that is there" + ("" if evidence else f"; {ONLY_HERE}"),
             severity=Severity.ERROR,
         ),
         remember=previous,
