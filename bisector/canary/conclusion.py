@@ -1,10 +1,11 @@
 """From the result of the run to what is written down, what is suggested, and the report of it all."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bisector.canary.memory import Broken, remember_broken, remember_passed
+from bisector.canary.memory import Broken, known_broken, remember_broken, remember_passed
 from bisector.canary.model import CanaryReport, Sung
 from bisector.canary.preparation import CanaryRequest, Prepared
 from bisector.report.json_writer import render_json
@@ -22,13 +23,18 @@ from pins.suggest.suggesting import SuggestRequest, suggest
 _FAILED = (Verdict.CULPRIT, Verdict.RANGE)
 
 
-def nothing_new(asked: CanaryRequest, prepared: Prepared, shown: str) -> CanaryReport:
-    """The report where nothing has moved."""
-    return CanaryReport(shown, Sung.NOTHING_NEW, prepared.since, asked.as_of, prepared.newest)
+def nothing_new(asked: CanaryRequest, prepared: Prepared, shown: str, *, write: bool) -> CanaryReport:
+    """The report where nothing has moved; raises as `concluded` does."""
+    fact, written = _record(prepared, _remembered(prepared), write)
+    return CanaryReport(
+        shown, Sung.NOTHING_NEW, prepared.since, asked.as_of, prepared.newest, fact=fact, written=written
+    )
 
 
 def concluded(asked: CanaryRequest, prepared: Prepared, result: Result, shown: str, *, write: bool) -> CanaryReport:
     """The report of a run; a newest that passes is remembered, a culprit written down where that is asked for.
+
+    So are culprits of earlier canaries that are not in `pins.toml` yet: they are left out now, and no run finds them.
 
     Args:
         asked: what was asked.
@@ -42,18 +48,20 @@ def concluded(asked: CanaryRequest, prepared: Prepared, result: Result, shown: s
         EnvironmentFailureError: it cannot be written.
     """
     ended = _ended(result)
+    facts = _remembered(prepared)
     notes = list(prepared.newest.notes)
-    fact, written, suggestion = "", False, None
+    suggestion = None
     if ended is Sung.PASSED:
         remember_passed(prepared.room, asked.as_of)
     if result.verdict is Verdict.CULPRIT and result.culprit is not None:
         suggestion = _suggestion(asked, result, notes)
+        known = _fact(result, result.culprit)
+        why = ("", "") if known is None else (known.reason, known.found)
         for move in result.culprit.moves:
             newest = next((axis.bad for axis in result.axes if axis.pin == move.pin), move.new)
-            remember_broken(prepared.room, Broken(move.pin.partition("@")[0], move.new, newest, result.run_id))
-        known = _fact(result, result.culprit)
-        if known is not None:
-            fact, written = _record(prepared, known, write)
+            remember_broken(prepared.room, Broken(move.pin.partition("@")[0], move.new, newest, result.run_id, *why))
+        facts = [*facts, *([] if known is None else [known])]
+    fact, written = _record(prepared, facts, write)
     return CanaryReport(
         shown,
         ended,
@@ -111,11 +119,18 @@ def _reason(result: Result) -> str:
     return ": ".join(part for part in (signature.kind, said) if part) or signature.exit
 
 
-def _record(prepared: Prepared, fact: KnownBad, write: bool) -> tuple[str, bool]:
+def _remembered(prepared: Prepared) -> list[KnownBad]:
+    """What earlier canaries have found of single versions."""
+    return [KnownBad(it.pin, it.first_bad, it.reason, it.found) for it in known_broken(prepared.room) if it.found]
+
+
+def _record(prepared: Prepared, facts: Sequence[KnownBad], write: bool) -> tuple[str, bool]:
     """The patch of `pins.toml`, and whether it was written."""
     known = prepared.newest.tree.root / FILE
     before = known.read_bytes() if known.is_file() else b""
-    after = with_known_bad(before, fact)
+    after = before
+    for fact in facts:
+        after = with_known_bad(after, fact)
     if after == before:
         return "", False
     if write:

@@ -32,12 +32,16 @@ class Broken:
         first_bad: the first value that fails.
         newest: the newest value that failed.
         run: the run that found it.
+        reason, found: what its failure looks like and how that is known, as `pins.toml` says it; "" where the failure
+            is not that of one version of a package.
     """
 
     pin: str
     first_bad: str
     newest: str
     run: str
+    reason: str = ""
+    found: str = ""
 
 
 def last_passed(room: Path) -> datetime | None:

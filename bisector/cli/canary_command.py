@@ -120,7 +120,7 @@ def _made(
         try:
             result = session.bisect(request, reporter=reporter)
         except NothingDiffersError:
-            return nothing_new(asked, prepared, shown)
+            return nothing_new(asked, prepared, shown, write=write)
         except session.InterruptedRunError as interruption:
             run = interruption.run_directory
             words = ("bisector", "canary", "--run", str(run), "--", shown)

@@ -130,6 +130,12 @@ def test_what_is_known_to_be_broken_is_left_alone_until_there_is_something_newer
     assert any("loose stays below 5" in note for note in again["notes"])
     assert "loose" not in {move["pin"] for move in again["moved"]}
     assert "spam" in {move["pin"] for move in again["moved"]}
+    known = place.root / "pins.toml"
+    assert not known.exists()
+    place.canary(*since(45), "--write", code=0)  # the run that found it did not write it
+    assert 'requirement = "loose==5"' in known.read_text()
+    assert 'found = "bisect run ' in known.read_text()
+    known.unlink()
     place.index.add("loose", "7", files={"loose.py": "VERSION = 0"}, upload_time=FIRST_UPLOAD + timedelta(days=99))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "later"))  # pages are kept for ten minutes
     mended = place.canary(*since(45), "--as-of", (AS_OF + timedelta(days=9)).isoformat(), code=0)
