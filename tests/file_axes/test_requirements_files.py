@@ -84,46 +84,46 @@ def test_nothing_that_moved_is_refused(make: Make, tmp_path: Path) -> None:
         plan(make(FilesRequest(good_file=same, bad_file=same)))
 
 
-def test_a_directory_of_wheels_that_hides_what_dates_would_show_is_named(
+@pytest.fixture
+def dated(
     make: Make, tmp_path: Path, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> Callable[[str, str], RunRequest]:
+    """A request for two dates of one line of requirements, beside a directory that holds a wheel of `sauce`."""
     wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    with LocalIndex() as other:
-        other.add("sauce", "9.0")
-        other.write_flat(wheels)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_INDEX_URL", index.url)
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
-    path = tmp_path / "requirements.txt"
-    path.write_text("sauce\n")
-    good, bad = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 4, tzinfo=UTC)
-    request = replace(make(FilesRequest(path, good_date=good, bad_date=bad), path), index=IndexRequest())
+
+    def request(line: str, wheel: str) -> RunRequest:
+        wheels.mkdir(exist_ok=True)
+        for each in wheels.iterdir():
+            each.unlink()
+        if wheel:
+            with LocalIndex() as other:
+                other.add("sauce", wheel)
+                other.write_flat(wheels)
+        path = tmp_path / "requirements.txt"
+        path.write_text(f"{line}\n")
+        good, bad = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 4, tzinfo=UTC)
+        return replace(make(FilesRequest(path, good_date=good, bad_date=bad), path), index=IndexRequest())
+
+    return request
+
+
+def test_a_directory_of_wheels_that_hides_what_dates_would_show_is_named(
+    dated: Callable[[str, str], RunRequest],
+) -> None:
     with pytest.raises(UsageError, match=r"nothing moved .*wheels .*no upload time.*--pin NAME=GOOD\.\.BAD"):
-        plan(request)
-    wheels.joinpath(next(wheels.iterdir()).name).unlink()
-    assert [(axis.good, axis.bad) for axis in plan(request).axes] == [("1.0", "3.0")]
+        plan(dated("sauce", "9.0"))
+    assert [(axis.good, axis.bad) for axis in plan(dated("sauce", "")).axes] == [("1.0", "3.0")]
 
 
 def test_a_wheel_without_a_date_is_as_old_as_the_index_says_of_its_version(
-    make: Make, tmp_path: Path, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+    dated: Callable[[str, str], RunRequest],
 ) -> None:
-    wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    with LocalIndex() as other:
-        other.add("sauce", "3.0")
-        other.write_flat(wheels)
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_INDEX_URL", index.url)
-    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
-    path = tmp_path / "requirements.txt"
-    path.write_text("sauce\n")
-    good, bad = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 4, tzinfo=UTC)
-    request = replace(make(FilesRequest(path, good_date=good, bad_date=bad), path), index=IndexRequest())
-    assert [(axis.good, axis.bad) for axis in plan(request).axes] == [("1.0", "3.0")]
-    path.write_text("sauce==3.0\n")  # at the good date had from the wheel alone, and so it counts
-    with pytest.raises(UsageError, match="nothing moved"):
-        plan(request)
+    assert [(axis.good, axis.bad) for axis in plan(dated("sauce", "3.0")).axes] == [("1.0", "3.0")]
+    with pytest.raises(UsageError, match="nothing moved"):  # at the good date had from the wheel alone, so it counts
+        plan(dated("sauce==3.0", "3.0"))
 
 
 def test_an_opened_copy_keeps_all_but_versions_and_finds_what_it_includes(tmp_path: Path) -> None:
